@@ -74,9 +74,8 @@ void ChannelPhase::choose_signs() {
     const double first = energies_[pair.first];
     const double second = energies_[pair.second];
     const double level = std::sqrt(first * second);
-    if (first < least || second < least) {
-      pair.opposed = false;  // there is nothing to cancel
-    } else if (pair.product > kNoLonger * level) {
+    const bool silent = first < least || second < least;  // there is nothing to cancel
+    if (silent || pair.product > kNoLonger * level) {
       pair.opposed = false;
     } else if (pair.product < kOpposed * level) {
       pair.opposed = true;

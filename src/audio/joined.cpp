@@ -11,6 +11,8 @@
 
 #include <unistd.h>
 
+#include "audio/signatures.h"
+
 namespace mynah {
 namespace {
 
@@ -24,15 +26,11 @@ constexpr int kMostBoxes =
     1 << 20;  // of an MP4: one of twelve hours in pieces of a tenth of a second
 // Writers to a pipe leave 0x7FFFxxxx (SoX), 0x80000000 (arecord) or 0xFFFFFFFF (FFmpeg).
 constexpr uint32_t kLeastUnknown = 0x7FFF0000;
-// A FLAC's signature and its first block, which is always one of 34 bytes (RFC 9639, 8.2).
-constexpr std::string_view kFlac = "fLaC\x00\x00\x00\x22"sv;
-constexpr std::string_view kLastFlac = "fLaC\x80\x00\x00\x22"sv;
-// The identifiers of ASF's header and of its data ("Advanced Systems Format", 10.1).
-constexpr std::string_view kAsf =
-    "\x30\x26\xB2\x75\x8E\x66\xCF\x11\xA6\xD9\x00\xAA\x00\x62\xCE\x6C"sv;
+// The identifier of ASF's data ("Advanced Systems Format", 10.1).
 constexpr std::string_view kAsfData =
     "\x36\x26\xB2\x75\x8E\x66\xCF\x11\xA6\xD9\x00\xAA\x00\x62\xCE\x6C"sv;
-constexpr std::string_view kMatroska = "\x1A\x45\xDF\xA3"sv;
+// Formats that say nothing of their length are searched up to here: more is a film, read twice.
+constexpr int64_t kMostSearched = int64_t{1} << 30;
 
 struct Header {
   std::array<char, kMostHeader> bytes{};
@@ -70,26 +68,29 @@ bool begins_form(const Header& header) {
           (text.starts_with("FORM") && header.name(8).starts_with("AIF")));
 }
 
-bool begins_recording(const Header& header) {
-  const std::string_view text = header.text();
-  return begins_form(header) || text.starts_with(kFlac) || text.starts_with(kLastFlac) ||
-         text.starts_with("OggS") || header.name(4) == "ftyp" || text.starts_with("caff") ||
-         text.starts_with(".snd") || text.starts_with(kAsf) || text.starts_with(kMatroska);
+bool is_avi(const Header& header) {
+  return header.text().starts_with("RIFF") && header.name(8) == "AVI ";
 }
 
-bool is_name(std::string_view name) {
-  return name.size() == 4 &&
-         std::ranges::all_of(name, [](char letter) { return letter >= ' ' && letter <= '~'; });
+bool begins_recording(const Header& header) {
+  const std::string_view text = header.text();
+  return begins_form(header) || text.starts_with(kFlacBegin) || text.starts_with(kLastFlacBegin) ||
+         text.starts_with("OggS") || header.name(4) == "ftyp" || text.starts_with("caff") ||
+         text.starts_with(".snd") || text.starts_with(kAsfBegin) ||
+         text.starts_with(kMatroskaBegin) || is_avi(header);
 }
 
 bool is_chunk(const Header& header) {
-  return header.got >= kHeaderBytes && is_name(header.name());
+  return header.got >= kHeaderBytes && is_chunk_name(header.name());
 }
 
 // Chunks of a form up to its samples, and those behind the form.
 Behind look_behind_form(const ReadAt& read_at, int64_t size_bytes, int64_t from, bool big_endian) {
   Behind behind;
   bool samples_passed = false;
+  // Of the samples of an RF64 (EBU Tech 3306), whose own size then is kInLongSizes.
+  int64_t long_bytes = 0;
+  constexpr int64_t kInLongSizes = 0xFFFFFFFF;
   int64_t at = from + kFormBytes;
   int64_t odd = 0;
   for (int i = 0; i < kMostChunks && at < size_bytes; ++i) {
@@ -105,47 +106,136 @@ Behind look_behind_form(const ReadAt& read_at, int64_t size_bytes, int64_t from,
       behind.unknown_bytes = samples_passed ? size_bytes - at : 0;
       return behind;
     }
-    const uint32_t size = header.size(big_endian);
     const std::string_view name = header.name();
     const bool is_samples = name == "data" || name == "SSND";
-    if (is_samples && (size == 0 || size >= kLeastUnknown)) {
+    int64_t size = header.size(big_endian);
+    if (name == "ds64" && header.got == kMostHeader) {
+      long_bytes = header.number<int64_t>(16, false);
+    } else if (is_samples && size == kInLongSizes && long_bytes > 0 &&
+               long_bytes < size_bytes - at) {
+      size = long_bytes;
+    } else if (is_samples && (size == 0 || size >= kLeastUnknown)) {
       return behind;  // the writer did not know: all that follows is its own
     }
     samples_passed = samples_passed || is_samples;
-    odd = size & 1U;
+    odd = size & 1;
     at += kHeaderBytes + size + odd;
   }
   return behind;
 }
 
-// Where the bytes hold the beginning of a FLAC or a WAV; npos: nowhere.
-size_t find_signature(std::string_view text) {
-  size_t found = std::min(text.find(kFlac), text.find(kLastFlac));
-  constexpr std::string_view kWave = "WAVEfmt ";
-  constexpr size_t kWaveAt = 8;
-  for (size_t at = text.find(kWave); at < found; at = text.find(kWave, at + 1)) {
-    if (at >= kWaveAt && text.substr(at - kWaveAt).starts_with("RIFF")) {
-      found = at - kWaveAt;
-    }
-  }
-  return found;
-}
-
-Behind look_behind_flac(const ReadAt& read_at, int64_t size_bytes, int64_t from) {
-  constexpr int64_t kOverlap = 16;  // of two blocks: as long as the longest signature
+// Searches for what a recording begins with, where nothing says how long the one before is.
+Behind search_behind(const ReadAt& read_at, int64_t size_bytes, int64_t first, bool mpeg) {
   std::vector<char> block(1 << 20);
-  int64_t at = from + 4;
+  int64_t at = first;
   while (at < size_bytes) {
     const auto got =
         static_cast<int64_t>(read_at(at, std::as_writable_bytes(std::span<char>(block))));
-    if (got <= kOverlap) {
+    if (got <= kSignatureBytes) {
       break;
     }
-    const size_t found = find_signature({block.data(), static_cast<size_t>(got)});
+    const size_t found = find_signature({block.data(), static_cast<size_t>(got)}, mpeg);
     if (found != std::string_view::npos) {
       return {.next = at + static_cast<int64_t>(found)};
     }
-    at += got - kOverlap;
+    at += got - kSignatureBytes;
+  }
+  return {};
+}
+
+// Behind an ID3v2 tag, which may hold anything: a picture, a recording. Its size has seven bits a
+// byte.
+int64_t behind_tag(const Header& header, int64_t from) {
+  constexpr int64_t kTagHeader = 10;
+  if (!header.text().starts_with("ID3") || header.got < kTagHeader) {
+    return from;
+  }
+  int64_t bytes = 0;
+  for (const char byte : header.text().substr(6, 4)) {
+    bytes = bytes * 128 + (static_cast<unsigned char>(byte) & 0x7FU);
+  }
+  return from + kTagHeader + bytes;
+}
+
+// RFC 3533, 6: pages of a header of 27 bytes, a table of lengths, and as much as those add up to.
+Behind look_behind_ogg(const ReadAt& read_at, int64_t size_bytes, int64_t from) {
+  constexpr size_t kPageHeader = 27;
+  std::array<unsigned char, kPageHeader + 255> page{};
+  int64_t at = from;
+  while (at < size_bytes) {
+    const auto bytes = std::as_writable_bytes(std::span(page));
+    const size_t got = read_at(at, bytes);
+    const size_t lengths = got >= kPageHeader ? page[kPageHeader - 1] : 0;
+    if (got < kPageHeader || std::memcmp(page.data(), "OggS", 4) != 0) {
+      return begins_recording(read_header(read_at, at)) ? Behind{.next = at} : Behind();
+    }
+    if (got < kPageHeader + lengths) {
+      break;
+    }
+    at += static_cast<int64_t>(kPageHeader + lengths);
+    for (size_t i = 0; i < lengths; ++i) {
+      at += page[kPageHeader + i];
+    }
+  }
+  return {};
+}
+
+// RFC 8794, 5: a number of as many bytes as its first one has zeros before a one, and that one;
+// nothing where it has more than eight, or only ones, which is a size that is not known.
+std::optional<int64_t> ebml_number(std::string_view text, size_t& at) {
+  const auto first = at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
+  const auto length = static_cast<size_t>(std::countl_zero(static_cast<unsigned char>(first))) + 1;
+  if (first == 0 || length > text.size() - at) {
+    return std::nullopt;
+  }
+  int64_t value = first & ((1U << (8 - length)) - 1);
+  for (size_t i = 1; i < length; ++i) {
+    value = value * 256 + static_cast<unsigned char>(text[at + i]);
+  }
+  at += length;
+  const bool known = value != (int64_t{1} << (7 * length)) - 1;
+  return known ? std::optional(value) : std::nullopt;
+}
+
+// The header and the segment (RFC 9559, 4.5), whose sizes are told where the writer could go back.
+Behind look_behind_matroska(const ReadAt& read_at, int64_t size_bytes, int64_t from) {
+  constexpr std::string_view kSegment = "\x18\x53\x80\x67"sv;
+  int64_t at = from;
+  bool segment = false;
+  while (at < size_bytes) {
+    const Header header = read_header(read_at, at);
+    const std::string_view text = header.text();
+    if (segment && begins_recording(header)) {
+      return {.next = at};
+    }
+    const bool element = text.starts_with(kMatroskaBegin) || text.starts_with(kSegment) ||
+                         text.starts_with("\xEC");  // a void
+    size_t behind = text.starts_with("\xEC") ? 1 : 4;
+    const auto bytes = element ? ebml_number(text, behind) : std::nullopt;
+    if (!bytes || *bytes > size_bytes - at) {
+      break;
+    }
+    segment = segment || text.starts_with(kSegment);
+    at += static_cast<int64_t>(behind) + *bytes;
+  }
+  return {};
+}
+
+// An AVI has a RIFF, and more of the form AVIX where it is longer than a gigabyte (OpenDML).
+Behind look_behind_avi(const ReadAt& read_at, int64_t size_bytes, int64_t from) {
+  int64_t at = from;
+  while (at < size_bytes) {
+    const Header header = read_header(read_at, at);
+    const bool its_own = header.text().starts_with("RIFF") && header.got >= kFormBytes &&
+                         (header.name(8) == "AVIX" || (at == from && header.name(8) == "AVI "));
+    if (!its_own) {
+      return begins_recording(header) ? Behind{.next = at} : Behind();
+    }
+    const uint32_t size = header.size(false);
+    if (size == 0 || size >= kLeastUnknown) {
+      break;
+    }
+    at += kHeaderBytes + size + (size & 1U);
   }
   return {};
 }
@@ -160,7 +250,7 @@ struct Part {
 // ISO/IEC 14496-12, 4.2. A size of 0 is a box up to the end.
 Part mp4_box(const Header& header) {
   constexpr int64_t kLongHeader = 16;
-  if (!is_name(header.name(4))) {
+  if (!is_chunk_name(header.name(4))) {
     return {};
   }
   int64_t bytes = header.number<uint32_t>(0, true);
@@ -175,7 +265,7 @@ Part mp4_box(const Header& header) {
 // Apple's Core Audio Format: a chunk's size does not count its header of 12 bytes.
 Part caf_chunk(const Header& header) {
   const auto bytes = header.got >= kFormBytes ? header.number<int64_t>(4, true) : -1;
-  const bool right = is_name(header.name()) && bytes >= 0 &&
+  const bool right = is_chunk_name(header.name()) && bytes >= 0 &&
                      bytes < std::numeric_limits<int64_t>::max() - kFormBytes;
   return {.bytes = right ? bytes + kFormBytes : 0,
           .samples = header.name() == "data",
@@ -188,7 +278,7 @@ Part asf_object(const Header& header) {
   }
   return {.bytes = header.number<int64_t>(16, false),
           .samples = header.text().starts_with(kAsfData),
-          .index = header.text().starts_with(kAsf)};
+          .index = header.text().starts_with(kAsfBegin)};
 }
 
 // Parts up to another recording; `first` is where they begin.
@@ -205,7 +295,7 @@ Behind look_behind_parts(const ReadAt& read_at, int64_t size_bytes, int64_t firs
     const Part part = part_of(header);
     if (part.bytes < kHeaderBytes) {
       return {.next = std::nullopt,
-              .unknown_bytes = samples && index && part.bytes == 0 && !is_name(header.name(4))
+              .unknown_bytes = samples && index && part.bytes == 0 && !is_chunk_name(header.name(4))
                                    ? size_bytes - at
                                    : 0};
     }
@@ -246,18 +336,36 @@ Behind look_behind(const ReadAt& read_at, int64_t size_bytes, int64_t from) {
     return look_behind_form(read_at, size_bytes, from, text.starts_with("FORM"));
   }
   if (text.starts_with("fLaC")) {
-    return look_behind_flac(read_at, size_bytes, from);
+    return search_behind(read_at, size_bytes, from + 4, false);
   }
   if (text.starts_with("caff")) {
     return look_behind_parts(read_at, size_bytes, from + kHeaderBytes, caf_chunk);
   }
-  if (text.starts_with(kAsf)) {
+  if (text.starts_with(kAsfBegin)) {
     return look_behind_parts(read_at, size_bytes, from, asf_object);
   }
   if (text.starts_with(".snd")) {
     return look_behind_au(read_at, size_bytes, from);
   }
-  return begins_mp4(header) ? look_behind_parts(read_at, size_bytes, from, mp4_box) : Behind();
+  if (text.starts_with("OggS")) {
+    return look_behind_ogg(read_at, size_bytes, from);
+  }
+  if (text.starts_with(kMatroskaBegin)) {
+    return look_behind_matroska(read_at, size_bytes, from);
+  }
+  if (is_avi(header)) {
+    return look_behind_avi(read_at, size_bytes, from);
+  }
+  if (begins_mp4(header)) {
+    return look_behind_parts(read_at, size_bytes, from, mp4_box);
+  }
+  if (size_bytes - from > kMostSearched) {
+    return {};
+  }
+  const auto first = static_cast<unsigned char>(header.got > 0 ? text.front() : 0);
+  constexpr unsigned char kSync = 0xFF;
+  const bool mpeg = first == kSync || text.starts_with("ID3");
+  return search_behind(read_at, size_bytes, behind_tag(header, from) + 4, mpeg);
 }
 
 bool lacks_index(const ReadAt& read_at, int64_t size_bytes, int64_t& samples_bytes) {

@@ -14,10 +14,10 @@ struct Behind {
   int64_t unknown_bytes = 0;    // that are neither its own chunks nor another recording
 };
 
-// Looks behind the recording that begins at byte `from` of a file of `size_bytes`, where that is a
-// WAV, an AIFF, an MP4 or QuickTime file, a CAF, an ASF or an AU, whose parts say how long they
-// are, or a FLAC (the signature of another one or of a WAV is looked for). Believes no number of
-// the file: whatever it holds, `next` lies behind `from` and within it.
+// Looks behind the recording that begins at byte `from` of a file of `size_bytes`: by its own sizes
+// where it is a WAV, an AIFF, an AVI, an MP4 or QuickTime file, a CAF, an ASF, an AU, an Ogg or a
+// Matroska, and else (FLAC, MPEG audio and streams, FLV ...) by a search for what recordings begin
+// with. Believes no number of the file: whatever it holds, `next` lies behind `from` and within it.
 Behind look_behind(const ReadAt& read_at, int64_t size_bytes, int64_t from);
 
 // Whether a file is an MP4 or a QuickTime file with samples and without the table of where they are

@@ -325,6 +325,26 @@ Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input,
   return reader;
 }
 
+namespace {
+
+// Whether a chunk begins there, such as "LIST" and a size that the file may have.
+bool has_chunks(std::span<const std::byte> bytes, size_t at) {
+  constexpr size_t kChunkHeader = 8;
+  constexpr uint32_t kMostBytes = 1 << 24;  // of tags, with a picture
+  if (bytes.size() < at + kChunkHeader) {
+    return false;
+  }
+  const auto is_letter = [](std::byte byte) {
+    const auto letter = static_cast<char>(byte);
+    return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= 'a' && letter <= 'z') || letter == ' ' || letter == '_';
+  };
+  return std::ranges::all_of(bytes.subspan(at, 4), is_letter) &&
+         load<uint32_t>(bytes.data() + at + 4) <= kMostBytes;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<FrameReader>> open_unfinished_wav(InputFile& input) {
   std::vector<std::byte> head(kMostWavHeaderBytes);
   const ssize_t got = ::pread(input.fd.get(), head.data(), head.size(), 0);
@@ -340,12 +360,12 @@ Result<std::unique_ptr<FrameReader>> open_unfinished_wav(InputFile& input) {
   if (probe.state != WavProbe::State::Found || header.sample_bytes) {
     return nullptr;
   }
-  // A size of the file that is right was written at the end: there are no samples then, but tags.
+  // Where the size of the file is right there may be no samples, but tags.
   const int64_t told = int64_t{load<uint32_t>(head.data() + 4)} + 8;
   const int64_t frame_bytes = header.frame_bytes;
   const int64_t there =
       (input.size_bytes - static_cast<int64_t>(header.header_bytes)) / frame_bytes * frame_bytes;
-  if (told == input.size_bytes || there <= 0 ||
+  if ((told == input.size_bytes && has_chunks(head, header.header_bytes)) || there <= 0 ||
       ::lseek(input.fd.get(), static_cast<int64_t>(header.header_bytes), SEEK_SET) < 0) {
     return nullptr;
   }

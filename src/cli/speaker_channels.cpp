@@ -131,6 +131,7 @@ void run_with_speakers(const Recognizer& recognizer, const RecognizerOptions& op
     return;
   }
   std::vector<RecognizerJob> jobs;
+  jobs.reserve(kChannels);
   for (int channel = 0; channel < static_cast<int>(kChannels); ++channel) {
     jobs.push_back(
         {.name = mixed.name, .open = [&open_channel, channel] { return open_channel(channel); }});

@@ -1,7 +1,10 @@
 // Recordings joined on behind each other, crashed recorders' WAVs, and samples without a header.
 #include "audio/joined.h"
 
+#include <cstring>
 #include <fstream>
+#include <optional>
+#include <random>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -86,6 +89,62 @@ TEST_F(Joined, EachMp4IsHeard) {
   }
 }
 
+TEST_F(Joined, WhatFollowsAFormatThatSaysNothingOfItsLengthIsHeard) {
+  const std::string mp4 = mp4_bytes();
+  const std::string rf64 = bytes(SF_FORMAT_RF64 | SF_FORMAT_PCM_16);
+  const std::string tag = std::string("ID3\x03\0\0\0\0\0\x0A", 10) + std::string(10, '\0');
+  for (const std::string& joined :
+       {bytes(kFlac) + mp4, bytes(kVorbis) + mp4, rf64 + rf64, mp4 + bytes(kOpus, 48000)}) {
+    const auto heard = hear(joined);
+    EXPECT_EQ(heard.error, "");
+    EXPECT_NEAR(static_cast<double>(heard.samples.size()), 32000, 3000);
+    EXPECT_EQ(notes_, "");
+  }
+  EXPECT_EQ(hear(tag + bytes(kFlac)).samples.size(), 16000U);
+}
+
+std::optional<int64_t> next_of(const std::string& bytes) {
+  const ReadAt read_at = [&bytes](int64_t offset, std::span<std::byte> out) {
+    const auto from = std::min(bytes.size(), static_cast<size_t>(offset));
+    const size_t count = std::min(out.size(), bytes.size() - from);
+    std::memcpy(out.data(), bytes.data() + from, count);
+    return count;
+  };
+  return look_behind(read_at, static_cast<int64_t>(bytes.size()), 0).next;
+}
+
+TEST_F(Joined, BehindMatroskaAndAviIsFoundByTheirSizes) {
+  const std::string mp4 = mp4_bytes();
+  const std::string header("\x1A\x45\xDF\xA3\x84webm", 9);
+  // A segment has all kinds of bytes in it: what looks like a recording there is none.
+  const std::string inside = mp4 + std::string(1000, 'x');
+  const auto size = static_cast<uint32_t>(inside.size());
+  std::string segment("\x18\x53\x80\x67\x08", 5);
+  std::string avi = "RIFF";
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    segment += static_cast<char>(size >> static_cast<unsigned>(shift));
+    avi += static_cast<char>((size + 4) >> static_cast<unsigned>(24 - shift));
+  }
+  segment += inside;
+  avi += "AVI " + inside + std::string(size % 2, '\0');
+  EXPECT_EQ(next_of(header + segment + mp4), static_cast<int64_t>((header + segment).size()));
+  EXPECT_EQ(next_of(header + segment), std::nullopt);
+  EXPECT_EQ(next_of(avi + mp4), static_cast<int64_t>(avi.size()));
+  EXPECT_EQ(next_of(avi), std::nullopt);
+  // Written to a pipe: a size that is not known.
+  EXPECT_EQ(next_of(header + std::string("\x18\x53\x80\x67\xFF", 5) + inside), std::nullopt);
+}
+
+TEST_F(Joined, NothingIsFoundInSamplesByChance) {
+  std::string noise(4000000, '\0');
+  std::minstd_rand random(1);
+  for (char& byte : noise) {
+    byte = static_cast<char>(random() >> 8U);
+  }
+  EXPECT_EQ(next_of(noise), std::nullopt);
+  EXPECT_EQ(next_of(bytes(kFlac) + noise), std::nullopt);
+}
+
 TEST_F(Joined, EachMp4OfAPipeIsHeard) {
   const std::string mp4 = mp4_bytes();
   const std::string path = folder_ / "pipe";
@@ -165,6 +224,21 @@ TEST_F(Joined, ARecorderThatCrashedLeavesWhatItRecorded) {
     EXPECT_EQ(heard.error, "");
     EXPECT_EQ(heard.samples, hear(wav, "whole.wav").samples);
   }
+}
+
+// The size of the file may have been mended by a tool that did not know of the samples' one.
+TEST_F(Joined, SamplesThatTheSizeOfTheFileCountsAreHeard) {
+  std::string wav = bytes(kWav);
+  const auto whole = hear(wav, "whole.wav");
+  wav.replace(40, 4, 4, '\0');
+  const auto heard = hear(wav, "zero.wav");
+  EXPECT_EQ(heard.error, "");
+  EXPECT_EQ(heard.samples, whole.samples);
+  // Tags behind no samples are none.
+  std::string empty = wav.substr(0, 44) + std::string("LIST\x0A\0\0\0INFOISFT\0\0", 18);
+  empty[4] = static_cast<char>(empty.size() - 8);
+  empty.replace(5, 3, 3, '\0');
+  EXPECT_THAT(hear(empty, "empty.wav").error, HasSubstr("holds no sound"));
 }
 
 TEST_F(Joined, SamplesWithoutAHeaderAreRefusedUnlessTheyHaveOne) {
