@@ -178,6 +178,7 @@ std::vector<Segment> LiveSession::segments_of(const Chunk& chunk, const WindowTe
   std::vector<Segment> segments =
       mynah::segments_of(model_->header().tokenizer, text, seconds_of(range.begin));
   share_out_words(segments, text.words, seconds_of(range.begin), last_speech_s_);
+  give_words_length(segments, seconds_of(range.begin));
   for (Segment& segment : segments) {
     segment.end_s = std::min(end_s, segment.end_s);
   }

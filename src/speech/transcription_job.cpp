@@ -369,6 +369,7 @@ int64_t TranscriptionJob::time_words(const Stretch& stretch, const WindowText& t
     }
     last_speech_s_ = segments.empty() ? before_s : segments.back().end_s;
   }
+  give_words_length(segments, offset_s);
   return after;
 }
 

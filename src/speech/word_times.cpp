@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "speech/writer_parts.h"
+
 namespace mynah {
 namespace {
 
+constexpr double kLeastWord_s = 0.05;
 constexpr std::string_view kSentenceEnds = ".。!！?？";
 
 std::string_view trimmed(std::string_view text) {
@@ -49,6 +52,65 @@ double anomaly(const Word& word) {
     score += seconds - 2.0;
   }
   return score;
+}
+
+// Letters, by which words share their time.
+double weight(const Word& word) {
+  return static_cast<double>(character_count(trimmed(word.text))) + 1;
+}
+
+// The time from `start_s` to the last word's end, among all of them.
+void share_out(std::span<Word> words, double start_s) {
+  const double end_s = words.back().end_s;
+  double left = 0;
+  for (const Word& word : words) {
+    left += weight(word);
+  }
+  for (Word& word : words) {
+    word.start_s = start_s;
+    word.end_s = &word == &words.back()
+                     ? end_s
+                     : centiseconds(start_s + (end_s - start_s) * weight(word) / left);
+    left -= weight(word);
+    start_s = word.end_s;
+  }
+}
+
+// Words of no length, and one behind them, whose time they share where it begins with them; else
+// they last until it begins, or a while.
+void lengthen(std::span<Word> words) {
+  constexpr double kWhile_s = 0.3;
+  const double start_s = words.front().start_s;
+  if (words.back().start_s - start_s < kLeastWord_s) {
+    share_out(words, start_s);
+    return;
+  }
+  const std::span<Word> before = words.first(words.size() - 1);
+  before.back().end_s =
+      std::min(words.back().start_s, start_s + kWhile_s * static_cast<double>(before.size()));
+  share_out(before, start_s);
+}
+
+// The words from `first` on, which end the segment and have no length: they share the time of the
+// one before, where that touches them, or the moment before them, or behind.
+void lengthen_last(Segment& segment, size_t first, double least_s) {
+  constexpr double kMoment_s = 0.1;
+  const std::span<Word> words = segment.words;
+  const double at_s = words[first].start_s;
+  if (first > 0 && words[first - 1].end_s >= at_s && words[first - 1].start_s < at_s) {
+    share_out(words.subspan(first - 1), words[first - 1].start_s);
+    return;
+  }
+  const double earliest_s = first > 0 ? words[first - 1].end_s : least_s;
+  const double start_s = std::max(earliest_s, centiseconds(at_s - kMoment_s));
+  if (start_s < at_s) {
+    words.back().end_s = at_s;
+  } else {
+    words.back().end_s = centiseconds(at_s + kMoment_s);
+  }
+  share_out(words.subspan(first), std::min(start_s, at_s));
+  segment.start_s = std::min(segment.start_s, words.front().start_s);
+  segment.end_s = std::max(segment.end_s, words.back().end_s);
 }
 
 const Segment* next_with_words(std::span<const Segment> segments) {
@@ -175,6 +237,26 @@ double share_out_words(std::span<Segment> segments, std::vector<whisper::WordTim
     }
   }
   return last_speech_s;
+}
+
+void give_words_length(std::span<Segment> segments, double least_s) {
+  for (Segment& segment : segments) {
+    const std::span<Word> words = segment.words;
+    for (size_t first = 0; first < words.size();) {
+      size_t end = first + 1;
+      while (end < words.size() && words[end - 1].end_s <= words[first].start_s) {
+        ++end;
+      }
+      // Words of no length, and the one behind them, if there is one.
+      if (words[end - 1].end_s <= words[first].start_s) {
+        lengthen_last(segment, first, least_s);
+      } else if (end - first > 1) {
+        lengthen(words.subspan(first, end - first));
+      }
+      first = end;
+    }
+    least_s = std::max(least_s, segment.end_s);
+  }
 }
 
 bool is_anomalous(const Segment& segment) {

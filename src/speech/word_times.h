@@ -34,6 +34,11 @@ void set_words(Segment& segment, std::span<const whisper::WordTiming> words, dou
 double share_out_words(std::span<Segment> segments, std::vector<whisper::WordTiming> words,
                        double offset_s, double last_speech_s);
 
+// Gives words without a length some of the time of the word that follows them at once, or of the
+// one before, by their letters; a segment of nothing else lasts a moment. `least_s`: no word begins
+// before.
+void give_words_length(std::span<Segment> segments, double least_s);
+
 // True for a segment whose words are too short, too long or too unlikely to have been said.
 [[nodiscard]] bool is_anomalous(const Segment& segment);
 

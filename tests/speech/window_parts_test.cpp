@@ -237,6 +237,38 @@ TEST(WordTimesTest, AnImprobableSegmentInSilenceIsDropped) {
   EXPECT_EQ(segments[0].text, " said");
 }
 
+// The words' ends, where they begin together with the ones before.
+std::vector<double> ends_of(std::vector<Word> words, double least_s = 0) {
+  Segment segment = said(words.front().start_s, words.back().end_s);
+  segment.words = std::move(words);
+  give_words_length(std::span(&segment, 1), least_s);
+  std::vector<double> ends;
+  double before_s = 0;
+  for (const Word& word : segment.words) {
+    EXPECT_LT(word.start_s, word.end_s);
+    EXPECT_LE(before_s, word.start_s);
+    before_s = word.end_s;
+    ends.push_back(word.end_s);
+  }
+  EXPECT_LE(segment.start_s, segment.words.front().start_s);
+  EXPECT_GE(segment.end_s, segment.words.back().end_s);
+  return ends;
+}
+
+TEST(WordTimesTest, WordsWithoutALengthGetAShareOfTheNextOnes) {
+  using Ends = std::vector<double>;
+  EXPECT_EQ(ends_of({{" it", 1, 1}, {" was", 1, 1.7}}), (Ends{1.3, 1.7}));
+  EXPECT_EQ(ends_of({{" so", 0, 1}, {" it", 1, 1}, {" is", 1, 1}, {" a", 1, 1.8}}),
+            (Ends{1, 1.3, 1.6, 1.8}));
+  EXPECT_EQ(ends_of({{" it", 1, 1}, {" was", 2, 2.7}}), (Ends{1.3, 2.7})) << "a pause stays";
+  // At the end: of the one before, of a moment, of nothing.
+  EXPECT_EQ(ends_of({{" a", 0, 1}, {" go", 1, 2}, {" up", 2, 2}}), (Ends{1, 1.5, 2}));
+  EXPECT_EQ(ends_of({{" a", 0, 1}, {" up", 2, 2}}), (Ends{1, 2}));
+  EXPECT_EQ(ends_of({{" up", 2, 2}}), (Ends{2}));
+  EXPECT_EQ(ends_of({{" up", 2, 2}}, 2), (Ends{2.1}));
+  EXPECT_EQ(ends_of({{" as", 1, 1.5}, {" is", 1.5, 2}}), (Ends{1.5, 2})) << "others stay";
+}
+
 TEST(DecodeQualityTest, RepetitionCompressesAndHasLittleEntropy) {
   std::string said_again;
   for (int i = 0; i < 20; ++i) {
