@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "text/spoken/abbreviations.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/inches.h"
 #include "text/spoken/quantity.h"
@@ -65,8 +66,12 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
                           tokens.text(at + 2).size() > 1 &&
                           unit_at(tokens, at + 1, false, dialect).has_value();
     const size_t sign = at + (tokens.is(at + 1, "+") ? 2U : 1U);  // "2m+ copies"
-    const bool millions =
-        of || measured || among(WordList{"millions"}, ascii_lower(tokens.word_behind(sign)));
+    // "the 5.3m NHS waiting list"
+    const std::string_view thing = tokens.word_behind(at + 1);
+    const bool body =
+        is_all_capitals(thing) && thing.size() > 2 && !among(WordList{"devices"}, thing);
+    const bool millions = of || measured || body ||
+                          among(WordList{"millions"}, ascii_lower(tokens.word_behind(sign)));
     return millions ? Tail{scale->end, "million"} : Tail{at, ""};
   }
   // "Rule 240.10b-5"
@@ -135,12 +140,15 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
     // "5 mi. NE of town"
     const bool compass = tokens.text(next).size() <= 2 && is_all_capitals(tokens.text(next)) &&
                          tokens.word_behind(next + 1) == "of";
+    // "the 10-yr. Treasury yield", "a 45-yd. FG"
+    const bool kind = tokens.is(at, "-") && is_capitalised(tokens.text(next)) &&
+                      !is_sentence_starter(ascii_lower(tokens.text(next)));
     // "1 fl. oz.; 6 mos., at most"
     constexpr auto kInside = std::to_array<std::string_view>({",", ";", ":", ")"});
     const bool inside =
         among(kInside, tokens.text(tail.end + 1)) && !tokens.ends_text(tail.end + 1);
     if (tokens.is(tail.end, ".") &&
-        (inside || (tokens.is_space(tail.end + 1) && (goes_on || compass || joined)))) {
+        (inside || (tokens.is_space(tail.end + 1) && (goes_on || compass || joined || kind)))) {
       ++tail.end;
     }
     return tail;

@@ -141,6 +141,16 @@ std::optional<Reading> read_video_mode(const Tokens& tokens, size_t at,
   return Reading{at + (rate ? 3 : 2), std::move(words)};
 }
 
+// "10W-30": an oil's viscosity, cold and hot (SAE J300).
+std::optional<Reading> read_oil(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (!tokens.is_digits(at, 1, 2) || !tokens.is(at + 1, "W") || !tokens.is(at + 2, "-") ||
+      !tokens.is_digits(at + 3, 2, 2) || !tokens.begins_word(at) || !tokens.ends_word(at + 4)) {
+    return std::nullopt;
+  }
+  return Reading{at + 4, cardinal_words(tokens.text(at), options.dialect) + " " + spell("W") + " " +
+                             cardinal_words(tokens.text(at + 3), options.dialect)};
+}
+
 // "350F" where something is baked, boiled or warm: no grade and no seat.
 std::optional<Reading> read_heat(const Tokens& tokens, size_t at, const SpokenOptions& options) {
   constexpr size_t kNear = 24;  // tokens
@@ -327,7 +337,7 @@ bool wants_digits(const Tokens& tokens, size_t at) {
 std::optional<Reading> read_code(const Tokens& tokens, size_t at, const SpokenOptions& options) {
   for (const Reader reader :
        {read_plan, read_name_in_parts, read_place, read_compass, read_coordinate, read_video_mode,
-        read_heat, read_letter_plural, read_pointer, read_compound_unit}) {
+        read_heat, read_oil, read_letter_plural, read_pointer, read_compound_unit}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }

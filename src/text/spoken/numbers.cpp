@@ -414,6 +414,13 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   if (!singular && stands_before_noun(tokens, at, tail)) {
     tail = tail_at(tokens, at, end, true, options);
   }
+  // "2,000+ pts. in 3 yrs."
+  if (tail.words.empty() && tokens.is(end, "+") && tokens.is_space(end + 1)) {
+    if (Tail more = unit_tail_at(tokens, at, end + 1, false, options); !more.words.empty()) {
+      return Reading{more.end, (span ? span->words : quantity_words(*quantity, options.dialect)) +
+                                   " plus " + more.words};
+    }
+  }
   // "9.8/10"
   constexpr auto kMarks = std::to_array<std::string_view>({"5", "10", "20", "100"});
   if (!span && !quantity->decimals.empty() && tokens.is(end, "/") &&

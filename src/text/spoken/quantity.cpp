@@ -6,6 +6,7 @@
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -281,8 +282,8 @@ bool is_counted(std::string_view word) {
     return false;
   }
   return among(kPlurals, word) ||
-         (word.size() > 2 && word.ends_with('s') && !word.ends_with("ss") &&
-          !word.ends_with("'s") && !among(kSingulars, word));
+         (word.size() > 2 && !among(WordList{"ones-in-s"}, word) && word.ends_with('s') &&
+          !word.ends_with("ss") && !word.ends_with("'s") && !among(kSingulars, word));
 }
 
 std::optional<Scale> scale_at(const Tokens& tokens, size_t at, ScaleLetters letters) {

@@ -145,8 +145,16 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   const std::string folded = ascii_lower(word);
   // "$5/mo. and", "See pt. 3"
   const bool below = word_begin > start_ && stop.text[word_begin - 1] == '/' && word.size() < 4;
-  if ((lower && below) || ((word == "pt" || word == "col") && stop.next_is_digit()) ||
-      (lower && word == "Div")) {
+  if ((lower && below) ||
+      ((word == "pt" || word == "col" || word == "ln") && stop.next_is_digit()) ||
+      (lower && (word == "Div" || folded == "est"))) {
+    return Verdict::Goes;
+  }
+  // "Djokovic d. Alcaraz"
+  const std::string_view winner =
+      word_before(stop.text, start_, word_begin - (word_begin > start_ ? 1 : 0));
+  if (word == "d" && is_capital(stop.next_char) && winner.size() > 1 && is_title_case(winner) &&
+      !stop.next_is_starter()) {
     return Verdict::Goes;
   }
   // "5 ft. 6 in.", "2 lb. 3 oz."

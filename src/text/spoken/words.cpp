@@ -138,6 +138,21 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
       !tokens.is_digits(tokens.skip_space(behind))) {
     return "included";
   }
+  // "est. of $1.19", "the est. cost"; "Rev. grew 12%"; "pg. 4, ln. 12"
+  const bool goes_on = !next_word.empty() && is_ascii_lower(next_word[0]);
+  if (abbreviation.written == "est" && goes_on) {
+    return next_word == "of" ? "estimate" : "estimated";
+  }
+  if (abbreviation.written == "rev" && goes_on) {
+    return "revenue";
+  }
+  if (tokens.is(at, "ln") && tokens.is_digits(tokens.skip_space(behind))) {
+    return "line";
+  }
+  // "Djokovic d. Alcaraz"
+  if (abbreviation.written == "d" && is_capitalised(next_word)) {
+    return "defeated";
+  }
   // "Rev. 2.1"
   if (abbreviation.written == "rev" && tokens.is_digits(tokens.skip_space(behind))) {
     return "revision";
@@ -286,6 +301,16 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     return true;
   }
   if (stop && counted && is_ordinal_ending(tokens.word_before(at))) {
+    return true;
+  }
+  // "the est. cost", "Djokovic d. Alcaraz"
+  const std::string_view following = tokens.word_behind(behind);
+  const bool estimated =
+      abbreviation.written == "est" && !following.empty() && is_ascii_lower(following[0]);
+  const bool beaten = tokens.is(at, "d") && is_title_case(tokens.word_before(at)) &&
+                      is_title_case(following) && tokens.word_before(at).size() > 1 &&
+                      following.size() > 1;
+  if (stop && (estimated || beaten)) {
     return true;
   }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
