@@ -60,7 +60,8 @@ std::optional<Reading> read_day(const Tokens& tokens, size_t at) {
   const bool listed = tokens.is(end, ",") && !day_name(tokens.text(next)).empty();
   // "Sun. closed": cut short, as the sentence goes on.
   const bool cut = end == at + 2 && tokens.is_space(end) && !tokens.text(next).empty() &&
-                   is_ascii_lower(tokens.text(next)[0]) && !tokens.ends_text(end);
+                   (is_ascii_lower(tokens.text(next)[0]) || tokens.is(next, "&")) &&
+                   !tokens.ends_text(end);
   const bool beside =
       is_moment(tokens, next) || joined || second || listed || cut || among(kBefore, before);
   if (!tokens.ends_word(end) || (among(kWords, tokens.text(at)) && !beside)) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "text/spoken/abbreviations.h"
 #include "text/spoken/calendar.h"
 #include "text/spoken/canonical_text.h"
 #include "text/spoken/characters.h"
@@ -13,6 +14,7 @@
 #include "text/spoken/say_as.h"
 #include "text/spoken/spoken_builder.h"
 #include "text/spoken/tokens.h"
+#include "text/spoken/word_tables.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -44,7 +46,13 @@ std::optional<Reading> read_compound(const Tokens& tokens, size_t at) {
     const bool month =
         !calendar_name(part).empty() &&
         (tokens.is(end + 2, ".") || (tokens.is_space(end + 2) && tokens.is_digits(end + 3, 1, 2)));
-    if (part.size() < 2 || is_all_capitals(part) || month) {
+    // "ex-Gov. Bush"
+    const Abbreviation* const title = tokens.is(end + 2, ".") && is_capitalised(part)
+                                          ? find_abbreviation(ascii_lower(part))
+                                          : nullptr;
+    const bool titled = title != nullptr && title->stop == AbbreviationStop::Never &&
+                        among(WordList{"before-titles"}, ascii_lower(tokens.text(at)));
+    if (part.size() < 2 || is_all_capitals(part) || month || titled) {
       break;
     }
     end += 2;

@@ -345,6 +345,11 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
       break;
     }
   }
+  // "the BA.2.86 variant"
+  if (is_all_capitals(word) && word.size() < 4 && word != "ASN" && tokens.is(at + 1, ".") &&
+      tokens.is_digits(at + 2, 1, 2) && tokens.begins_word(at)) {
+    return Reading{at + 2, spell(word)};
+  }
   if (is_all_capitals(core)) {
     const std::string words = beside_digits(tokens, at) && (core.size() <= 3 || !has_vowel(core)) &&
                                       !among(WordList{"acronyms"}, core)

@@ -134,8 +134,12 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
   std::string right = quantity_words(*second, options.dialect);
   std::string_view between = " to ";
   const bool whole = first.decimals.empty() && second->decimals.empty();
+  // "SKU 12-0045"
+  const bool coded = second->whole.size() > 2 && second->whole[0] == '0' && !en_dash;
   if (tokens.is(tokens.skip_space(second->end), "=")) {
     between = " minus ";
+  } else if (whole && coded) {
+    between = " ";
   } else if (whole && is_said_without_to(tokens, at, first.whole, *second)) {
     between = " ";
   } else if (whole && is_wickets(tokens, at, first.whole, second->whole)) {
@@ -216,9 +220,15 @@ std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
                      !tokens.is(tokens.skip_space(end), "=");
   const bool measured =
       (letters && !power) || relay || named || is_length(tokens, last, end, options);
+  // "1 x 400 g tin": so many of that weight.
+  constexpr auto kContents = std::to_array<std::string_view>(
+      {"gram", "kilogram", "milliliter", "millilitre", "liter", "litre", "ounce", "pound"});
+  const Tail content = unit_tail_at(tokens, last, end, true, options);
+  const bool packed = letters && factors.size() == 2 && among(kContents, content.words) &&
+                      among(WordList{"measured-nouns"}, tokens.word_behind(content.end));
   Span span{end, factors[0]};
   for (size_t i = 1; i < factors.size(); ++i) {
-    span.words += (measured ? " by " : " times ") + factors[i];
+    span.words += (packed ? " " : (measured ? " by " : " times ")) + factors[i];
   }
   return span;
 }

@@ -95,7 +95,7 @@ bool SentenceSplitter::Stop::next_is_direction_of() const {
 
 // A stop with white space behind it and something on the same or the next line.
 SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) const {
-  if (std::u32string_view(U",;:-)=\u2013\u2014").find(stop.next_char) !=
+  if (std::u32string_view(U",;:-)=&\u2013\u2014").find(stop.next_char) !=
       std::u32string_view::npos) {
     return Verdict::Goes;
   }
@@ -159,7 +159,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   }
   // "5 ft. 6 in.", "2 lb. 3 oz."
   constexpr auto kLarger =
-      std::to_array<std::string_view>({"ft", "lb", "lbs", "hr", "hrs", "yd", "gal", "min"});
+      std::to_array<std::string_view>({"ft", "lb", "lbs", "hr", "hrs", "yd", "gal", "min", "qt"});
   const bool larger = stop.next_is_digit() && std::ranges::find(kLarger, folded) != kLarger.end() &&
                       is_number_before(stop.text, start_, word_begin);
   // "the 20th-c. writer"

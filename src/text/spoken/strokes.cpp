@@ -166,9 +166,11 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
       return Reading{at + 1, " "};
     }
     // "350F/180C", "10 EDT/7:15 PDT": the same in another measure.
-    const bool heat = (tokens.is(at - 1, "F") || tokens.is(at - 1, "C")) && at > 1 &&
-                      tokens.is_digits(at - 2) && tokens.is_digits(at + 1) &&
-                      (tokens.is(at + 2, "F") || tokens.is(at + 2, "C"));
+    const auto is_scale = [&](size_t i) { return tokens.is(i, "F") || tokens.is(i, "C"); };
+    constexpr std::string_view kDegree = "\u00B0";
+    const bool heat = at > 1 && is_scale(at - 1) && tokens.is_digits(at + 1) &&
+                      (tokens.is_digits(at - 2) || tokens.is(at - 2, kDegree)) &&
+                      (is_scale(at + 2) || tokens.is(at + 2, kDegree));
     const bool hour = tokens.is_word(at - 1) && is_ascii_upper(tokens.text(at - 1)[0]) &&
                       tokens.is_digits(at + 1, 1, 2) && tokens.is(at + 2, ":") &&
                       tokens.is_digits(at + 3, 2, 2);

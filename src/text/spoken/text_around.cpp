@@ -5,6 +5,8 @@
 
 #include "text/spoken/calendar.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/tokens.h"
+#include "text/spoken/word_tables.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -64,8 +66,10 @@ std::string_view last_abbreviated(std::string_view word) {
   }
   const std::string_view part = word.substr(mark + (dashed ? kDash.size() : 1));
   const char before = word[mark - 1];
-  // "Non-U.S."
-  const bool letters = part.size() > 2 && are_single_letters(part);
+  // "Non-U.S.", "ex-Gov."
+  const bool letters = (part.size() > 2 && are_single_letters(part)) ||
+                       (!part.empty() && is_ascii_upper(part[0]) &&
+                        among(WordList{"before-titles"}, ascii_lower(word.substr(0, mark))));
   const bool apart = before == '.' || is_ascii_digit(before) ||
                      static_cast<unsigned char>(before) >= 0x80 || letters ||
                      !calendar_name(part).empty();

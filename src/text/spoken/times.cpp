@@ -323,7 +323,10 @@ std::optional<Reading> read_times(const Tokens& tokens, size_t at, EnglishDialec
   if (first && among(kNamedTimes, tokens.text(next))) {
     return Reading{next + 1, first->words + " to " + std::string(tokens.text(next))};
   }
-  const auto second = first ? read_moment(tokens, next, dialect) : read_hour(tokens, next, dialect);
+  // "10\u201310:50 a.m."
+  const bool clock = first || (tokens.is_digits(at, 1, 2) && digits_value(tokens.text(at)) <= 24 &&
+                               tokens.is(next + 1, ":") && tokens.is_digits(next + 2, 2, 2));
+  const auto second = clock ? read_moment(tokens, next, dialect) : read_hour(tokens, next, dialect);
   if (!second || (!first && !tokens.is_digits(at, 1, 2))) {
     return first;
   }

@@ -419,7 +419,9 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at,
   if (auto name = read_calendar_name(tokens, at)) {
     return name;
   }
-  if (!tokens.begins_word(at) && !is_behind_party(tokens, at)) {
+  const bool titled = at > 1 && tokens.is(at - 1, "-") &&
+                      among(WordList{"before-titles"}, ascii_lower(tokens.text(at - 2)));
+  if (!tokens.begins_word(at) && !is_behind_party(tokens, at) && !titled) {
     return std::nullopt;
   }
   for (const auto reader : {read_day, read_state, read_stroke_word}) {
