@@ -294,11 +294,13 @@ std::optional<SubtitleFormat> other_subtitle_format(std::string_view text) {
 
 bool may_be_other_subtitles(std::string_view text) {
   text = without_mark(text);
-  if (text.size() < kScript.size() && kScript.starts_with(text)) {
+  constexpr std::string_view kXml = "<?xml";
+  constexpr std::string_view kRoot = "<tt";
+  if (kScript.starts_with(text) || kXml.starts_with(text) || kRoot.starts_with(text)) {
     return true;
   }
   // An XML file's root is not there yet.
-  return text.size() < kMostProlog && (text.starts_with("<?xml") || text.starts_with("<tt")) &&
+  return text.size() < kMostProlog && (text.starts_with(kXml) || text.starts_with(kRoot)) &&
          !other_subtitle_format(text) && !text.contains("<speak");
 }
 

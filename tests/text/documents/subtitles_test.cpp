@@ -181,6 +181,7 @@ TEST(Subtitles, OfOtherFormatsAreReadWithTheirTimes) {
     EXPECT_NE(look_for_subtitles(std::string_view(script).substr(0, bytes), false),
               SubtitleSign::No);
   }
+  EXPECT_EQ(look_for_subtitles("<?x", false), SubtitleSign::NeedsMore);
   EXPECT_EQ(look_for_subtitles("<?xml version='1.0'?><speak>Hello.</speak>", false),
             SubtitleSign::No);
 }

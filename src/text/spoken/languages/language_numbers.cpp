@@ -359,6 +359,8 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
     numbers.genders_of_one = read_endings(json, "genders_of_one");
   }
   numbers.only_one_has_gender = json.value("only_one_has_gender", numbers.only_one_has_gender);
+  numbers.decimal_cases = json.value("decimal_cases", numbers.decimal_cases);
+  read_words(json, "height_before", numbers.height_before);
   numbers.phone_pairs = json.value("phone_pairs", numbers.phone_pairs);
   numbers.apostrophe_suffixes = json.value("apostrophe_suffixes", numbers.apostrophe_suffixes);
   read(json, "fractions", numbers.fractions);

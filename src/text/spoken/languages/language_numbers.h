@@ -98,6 +98,8 @@ struct LanguageNumbers {
   EndingRules genders;               // of nouns behind a number
   EndingRules genders_of_one;        // of nouns in the singular, where their endings mean another
   bool only_one_has_gender = false;  // other numbers have none
+  bool decimal_cases = false;        // "около двух целых пяти десятых"
+  WordMap height_before;             // "mesure 1,75 m": metres and hundredths, unnamed
   WordMap phone_before;              // words before a telephone number
   WordMap score_words;               // words near a result: "21:19" is no time
   bool phone_pairs = false;          // telephone numbers are read in pairs of digits

@@ -59,6 +59,12 @@ void NumberReader::add_noun(Amount& amount) const {
     amount.magnitude = &language_.magnitudes.find(text_.substr(at, length))->second;
     amount.end = at + length;
     at = skip_spaces(text_, amount.end);
+    // "1 millón de $"
+    const std::string of = language_.of + " ";
+    if (!language_.of.empty() && text_.substr(at).starts_with(of) &&
+        longest_key(text_, at + of.size(), language_.currency_signs) > 0) {
+      at += of.size();
+    }
   }
   size_t sign = longest_key(text_, at, language_.currency_signs);
   // "20 €5": the sign is the next amount's.
@@ -416,7 +422,8 @@ std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
       return year;
     }
   }
-  auto words = say(*first);
+  auto words = say_height(*first, at);
+  words = words ? words : say(*first);
   if (!words) {
     return std::nullopt;
   }

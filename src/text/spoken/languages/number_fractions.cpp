@@ -3,6 +3,7 @@
 
 #include "text/spoken/characters.h"
 #include "text/spoken/languages/number_reader.h"
+#include "text/spoken/tokens.h"
 
 namespace mynah {
 namespace {
@@ -134,6 +135,24 @@ std::optional<SaidNumber> NumberReader::read_fraction(size_t at) const {
     said = place == std::string::npos ? said + " " + noun : noun.replace(place, 3, said);
   }
   return SaidNumber{amount.end, said};
+}
+
+// "mesure 1,75 m": "un mètre soixante-quinze".
+std::optional<std::string> NumberReader::say_height(const Amount& amount, size_t at) const {
+  const auto metres = language_.units.find("m");
+  if (metres == language_.units.end() || amount.noun != &metres->second || amount.number.point ||
+      amount.number.fraction.size() != 2 || amount.number.fraction[0] == '0' ||
+      amount.number.value == 0 ||
+      !language_.height_before.contains(folded(word_before(text_, at)))) {
+    return std::nullopt;
+  }
+  Amount whole = amount;
+  whole.number.fraction.clear();
+  WrittenNumber rest;
+  rest.value = digits_value(amount.number.fraction);
+  const auto first = say(whole);
+  const auto second = cardinal(rest, "");
+  return first && second ? std::optional(*first + " " + *second) : std::nullopt;
 }
 
 }  // namespace mynah

@@ -50,7 +50,9 @@ std::optional<std::string> NumberReader::cardinal(const WrittenNumber& number,
   }
   const auto& counting = language_.cardinals.find("")->second;
   if (!number.point) {
-    return language_.rules->decimal(number.value, number.fraction, counting, language_.decimal[0]);
+    const bool in_case = language_.decimal_cases && gender.contains('-');
+    return language_.rules->decimal(number.value, number.fraction, in_case ? set->second : counting,
+                                    language_.decimal[0]);
   }
   // "3.5" where decimals have a comma is two numbers with a point between, of a version mostly.
   const auto whole = language_.rules->words(number.value, counting);
@@ -141,6 +143,19 @@ std::optional<SaidNumber> NumberReader::read_ordinal(size_t at) const {
   if ((suffix->first == "°" && !first && is_degree_at(end + length)) ||
       !is_border(text_, end + length)) {
     return std::nullopt;
+  }
+  // "=second": the word itself.
+  if (suffix->second.starts_with('=')) {
+    constexpr uint64_t kSecond = 2;
+    return number->value == kSecond
+               ? std::optional(SaidNumber{end + length, suffix->second.substr(1)})
+               : std::nullopt;
+  }
+  // "о 9-й годині"
+  if (const auto hour = language_.hour_nouns.find(word_behind(text_, end + length));
+      hour != language_.hour_nouns.end() && text_.substr(end, length) == "-й") {
+    const auto words = ordinal(number->value, hour->second);
+    return words ? std::optional(SaidNumber{end + length, *words}) : std::nullopt;
   }
   // "masculine+ü": letters of the suffix that stay.
   const size_t plus = std::min(suffix->second.find('+'), suffix->second.size());

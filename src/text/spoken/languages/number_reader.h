@@ -91,6 +91,7 @@ class NumberReader {
   [[nodiscard]] std::optional<size_t> range_at(size_t at) const;
   [[nodiscard]] std::optional<std::string> say_bare(const Amount& amount) const;
   [[nodiscard]] std::optional<std::string> say(const Amount& amount) const;
+  [[nodiscard]] std::optional<std::string> say_height(const Amount& amount, size_t at) const;
   [[nodiscard]] std::optional<std::string> say_money(const Amount& amount) const;
   [[nodiscard]] std::string of_before(std::string_view word) const;
   [[nodiscard]] std::string in_form(const CountedNoun& noun, const Amount& amount,
