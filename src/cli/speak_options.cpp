@@ -154,7 +154,8 @@ Result<SoundFormat> SoundOptions::format_of() const {
     const auto by_name = sound_format_of(out);
     std::error_code error;
     const bool named = !out.empty() && out != "-" && !out.ends_with('/') &&
-                       !std::filesystem::is_directory(out, error) && !is_device_or_pipe(out);
+                       !std::filesystem::is_directory(out, error) && !is_device_or_pipe(out) &&
+                       !out.starts_with("/dev/");
     if (!by_name && named) {
       return fail(
           ErrorCode::Usage,
