@@ -280,6 +280,24 @@ Status check_standard_output(std::span<const TranscriptFormat> printed, bool jso
   return {};
 }
 
+Status make_folder(const std::string& folder, std::string_view option) {
+  std::error_code error;
+  if (!folder.empty() && !fs::is_directory(folder, error)) {
+    fs::create_directories(folder, error);
+    if (error) {
+      return fail(ErrorCode::Io, fmt::format("making the folder {}: {}", folder, error.message()));
+    }
+  }
+  // Better said now than when the recording has been heard.
+  const std::string name = folder.empty() ? "." : folder;
+  if (::access(name.c_str(), W_OK | X_OK) != 0) {
+    return fail(ErrorCode::Io, fmt::format("the folder {} may not be written to ({}): name another "
+                                           "with {}",
+                                           name, std::strerror(errno), option));
+  }
+  return {};
+}
+
 Status make_folders(const OutputPlans& plans) {
   std::set<std::string> folders;
   for (const OutputPlan& plan : plans.recordings) {
@@ -288,22 +306,7 @@ Status make_folders(const OutputPlans& plans) {
     }
   }
   for (const std::string& folder : folders) {
-    std::error_code error;
-    if (!folder.empty() && !fs::is_directory(folder, error)) {
-      fs::create_directories(folder, error);
-      if (error) {
-        return fail(ErrorCode::Io,
-                    fmt::format("making the folder {}: {}", folder, error.message()));
-      }
-    }
-    // Better said now than when the recording has been heard.
-    const std::string name = folder.empty() ? "." : folder;
-    if (::access(name.c_str(), W_OK | X_OK) != 0) {
-      return fail(ErrorCode::Io,
-                  fmt::format("the folder {} may not be written to ({}): name another with "
-                              "--output-dir",
-                              name, std::strerror(errno)));
-    }
+    MYNAH_TRY_STATUS(make_folder(folder, "--output-dir"));
   }
   return {};
 }

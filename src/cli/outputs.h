@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -43,6 +44,10 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
 // Refuses what is no file any more on standard output: several files, but for text and for JSON,
 // which may follow one another, and with `json`, whose lines go there, any other format.
 Status check_standard_output(std::span<const TranscriptFormat> printed, bool json);
+
+// Makes a folder that is to be written to ("": the current one). An error where it cannot be made
+// or written to; `option` names another one.
+Status make_folder(const std::string& folder, std::string_view option);
 
 // Makes the folders that the plans write to. An error where one cannot be made or written to.
 Status make_folders(const OutputPlans& plans);

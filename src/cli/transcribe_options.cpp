@@ -225,7 +225,8 @@ Result<AudioOpenOptions> RecordingOptions::finish() const {
   }
   AudioOpenOptions options;
   options.channel = channel;
-  options.track = language_codes(track);
+  // Tracks are compared without their regions: "de" of "de-AT".
+  options.track = language_codes(std::string_view(track).substr(0, track.find_first_of("-_")));
   options.start_s = start_s;
   options.duration_s = length_s;
   if (!raw.empty()) {

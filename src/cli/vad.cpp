@@ -1,6 +1,7 @@
 #include "cli/vad.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "base/atomic_file.h"
 #include "cli/error_json.h"
+#include "cli/outputs.h"
 #include "cli/passed_over.h"
 #include "cli/placement_answer.h"
 #include "cli/program.h"
@@ -191,8 +193,11 @@ std::vector<std::string> VadCommand::expand_recordings(Context& context,
 Result<int> VadCommand::run(Context& context) {
   MYNAH_TRY_STATUS(check(context));
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
-  MYNAH_TRY(const Engine engine, open_engine(context));
   const bool plot = !plot_.empty();
+  if (plot) {
+    MYNAH_TRY_STATUS(make_folder(std::filesystem::path(plot_).parent_path().string(), "--plot"));
+  }
+  MYNAH_TRY(const Engine engine, open_engine(context));
   const place::Placer* const placer = engine.placer.get();
   LastLook last_look(placer);
   if (explain_ && placer == nullptr) {

@@ -54,6 +54,15 @@ TEST_F(VadVerb, refuses_to_draw_into_a_name_that_promises_another_kind_of_pictur
   EXPECT_TRUE(folder_.has("tone.SVG"));
 }
 
+TEST_F(VadVerb, makes_the_folder_of_a_drawing_or_says_at_once_that_it_cannot) {
+  const std::string wav = write_wav(folder_ / "tone.wav", 1.0);
+  EXPECT_EQ(run({wav, "--model", "builtin", "--plot", folder_ / "new/plots/tone.svg"}), 0);
+  EXPECT_TRUE(folder_.has("new/plots/tone.svg"));
+  EXPECT_EQ(run({wav, "--model", "builtin", "--plot", folder_ / "tone.wav/plot.svg"}), 1);
+  EXPECT_THAT(err(), HasSubstr("making the folder " + folder_ / "tone.wav"));
+  EXPECT_EQ(out(), "");
+}
+
 TEST_F(VadVerb, hears_a_recording_that_is_named_twice_once_but_with_json) {
   const std::string wav = write_wav(folder_ / "tone.wav", 1.0);
   EXPECT_EQ(run({wav, wav, "--model", "builtin"}), 0);
