@@ -53,4 +53,19 @@ std::optional<int64_t> shorter_window(const WhisperTokenizer& tokenizer,
   return quietest(samples);
 }
 
+bool ends_early(std::span<const Segment> segments, double begin_s, double speech_s) {
+  constexpr double kLeastLeft_s = 2;
+  constexpr double kMostLetters = 20;  // a second: more have been said in longer than is told
+  if (segments.empty()) {
+    return false;
+  }
+  size_t letters = 0;
+  for (const Segment& segment : segments) {
+    letters += segment.text.size();
+  }
+  const double end_s = segments.back().end_s;
+  return speech_s - end_s >= kLeastLeft_s &&
+         static_cast<double>(letters) <= kMostLetters * (end_s - begin_s);
+}
+
 }  // namespace mynah

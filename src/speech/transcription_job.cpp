@@ -406,6 +406,11 @@ void TranscriptionJob::accept(size_t ticket, const WindowText& text) {
     after = options_.words ? time_words(stretch, text, segments)
                            : stretch.seek + std::min(samples_of(text.cut.next_s), stretch.window);
     const double end_s = seconds_of(stretch.seek + stretch.window);
+    const double speech_s = std::min(seconds_of(stretch.speech.end), end_s);
+    if (voice_ != nullptr && stretch.surely_speech && options_.timestamps &&
+        ends_early(segments, seconds_of(stretch.seek), speech_s)) {
+      after = std::clamp(samples_of(segments.back().end_s), stretch.seek, after);
+    }
     std::erase_if(segments, [&](const Segment& s) {
       return blank(s.text) || s.start_s >= std::min(s.end_s, end_s);
     });
