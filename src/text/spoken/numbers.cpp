@@ -138,9 +138,7 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
   const bool coded = second->whole.size() > 2 && second->whole[0] == '0' && !en_dash;
   if (tokens.is(tokens.skip_space(second->end), "=")) {
     between = " minus ";
-  } else if (whole && coded) {
-    between = " ";
-  } else if (whole && is_said_without_to(tokens, at, first.whole, *second)) {
+  } else if (whole && (coded || is_said_without_to(tokens, at, first.whole, *second))) {
     between = " ";
   } else if (whole && is_wickets(tokens, at, first.whole, second->whole)) {
     between = " for ";
