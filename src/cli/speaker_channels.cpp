@@ -1,8 +1,10 @@
 #include "cli/speaker_channels.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -96,13 +98,17 @@ class ChannelObserver final : public RecognizerObserver {
   void pass_on() {
     const double until_s = std::min(channels_[0].heard_s, channels_[1].heard_s);
     std::vector<Segment> due;
+    const auto end_of = [until_s](Channel& channel) {
+      return std::ranges::find_if(
+          channel.waiting, [until_s](const Segment& segment) { return segment.start_s > until_s; });
+    };
+    auto& [first, second] = channels_;
+    std::ranges::merge(std::ranges::subrange(first.waiting.begin(), end_of(first)),
+                       std::ranges::subrange(second.waiting.begin(), end_of(second)),
+                       std::back_inserter(due), {}, &Segment::start_s, &Segment::start_s);
     for (Channel& channel : channels_) {
-      const auto end = std::ranges::find_if(
-          channel.waiting, [&](const Segment& segment) { return segment.start_s > until_s; });
-      due.insert(due.end(), channel.waiting.begin(), end);
-      channel.waiting.erase(channel.waiting.begin(), end);
+      channel.waiting.erase(channel.waiting.begin(), end_of(channel));
     }
-    std::ranges::stable_sort(due, {}, &Segment::start_s);
     for (const Segment& segment : due) {
       observer_.on_segment(job_, segment);
       passed_.push_back(segment);

@@ -331,9 +331,11 @@ std::vector<Cue> readable_cues(const Transcript& transcript, const WriterOptions
   }
   std::vector<Cue> cues;
   for (const auto& [speaker, its] : speakers) {
-    std::ranges::copy(lay_out(its, options), std::back_inserter(cues));
+    std::vector<Cue> both;
+    std::ranges::merge(cues, lay_out(its, options), std::back_inserter(both), {}, &Cue::start_s,
+                       &Cue::start_s);
+    cues = std::move(both);
   }
-  std::ranges::stable_sort(cues, {}, &Cue::start_s);
   return cues;
 }
 
