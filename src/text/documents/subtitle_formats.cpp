@@ -12,6 +12,10 @@ namespace mynah {
 namespace {
 
 constexpr std::string_view kScript = "[Script Info]";
+// How a file of TTML begins.
+constexpr std::string_view kXml = "<?xml";
+constexpr std::string_view kRoot = "<tt";
+constexpr std::string_view kSsml = "<speak";
 // Where an XML file's root must stand, beside its declaration and comments.
 constexpr size_t kMostProlog = 2000;
 // Beyond a week nothing is a time.
@@ -25,15 +29,17 @@ std::string_view without_mark(std::string_view text) {
 }
 
 std::string_view take_line(std::string_view& text) {
-  const size_t end = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
+  const size_t end = std::min(text.find_first_of("\r\n"), text.size());
+  const std::string_view line = text.substr(0, end);
+  const size_t taken = text.substr(end).starts_with("\r\n") ? end + 2 : end + 1;
+  text.remove_prefix(std::min(taken, text.size()));
   return trim_space(line);
 }
 
 std::optional<double> number(std::string_view text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   return whole && is_ascii_digit(text.front()) ? std::optional(value) : std::nullopt;
 }
@@ -272,7 +278,7 @@ std::optional<SubtitleFormat> other_subtitle_format(std::string_view text) {
   if (is_subviewer(text)) {
     return SubtitleFormat::SubViewer;
   }
-  if (!text.starts_with('<')) {
+  if (!text.starts_with(kXml) && !text.starts_with(kRoot)) {
     return std::nullopt;
   }
   TagReader tags(text.substr(0, kMostProlog));
@@ -283,7 +289,8 @@ std::optional<SubtitleFormat> other_subtitle_format(std::string_view text) {
             return attribute.first.starts_with("xmlns") &&
                    (attribute.second.contains("ttml") || attribute.second.contains("ttaf1"));
           });
-      return timed ? std::optional(SubtitleFormat::TimedText) : std::nullopt;
+      const bool ssml = text.substr(0, tags.position()).contains(kSsml);
+      return timed && !ssml ? std::optional(SubtitleFormat::TimedText) : std::nullopt;
     }
     if (tag->kind != Tag::Kind::Text || !trim_space(tag->text).empty()) {
       return std::nullopt;
@@ -294,14 +301,12 @@ std::optional<SubtitleFormat> other_subtitle_format(std::string_view text) {
 
 bool may_be_other_subtitles(std::string_view text) {
   text = without_mark(text);
-  constexpr std::string_view kXml = "<?xml";
-  constexpr std::string_view kRoot = "<tt";
   if (kScript.starts_with(text) || kXml.starts_with(text) || kRoot.starts_with(text)) {
     return true;
   }
   // An XML file's root is not there yet.
   return text.size() < kMostProlog && (text.starts_with(kXml) || text.starts_with(kRoot)) &&
-         !other_subtitle_format(text) && !text.contains("<speak");
+         !other_subtitle_format(text) && !text.contains(kSsml);
 }
 
 std::vector<TimedLines> read_timed_lines(std::string_view text, SubtitleFormat format) {
