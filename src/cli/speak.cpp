@@ -14,6 +14,7 @@
 #include "cli/error_json.h"
 #include "cli/named_output.h"
 #include "cli/open_placer.h"
+#include "cli/outputs.h"
 #include "cli/peer_flags.h"
 #include "cli/placement_answer.h"
 #include "cli/progress.h"
@@ -177,6 +178,17 @@ Status SpeakCommand::check_paths(const Context& context) const {
   return check_distinct(inputs, outputs);
 }
 
+Status SpeakCommand::make_folders() const {
+  for (const auto& [option, path] :
+       {std::pair{"--out", &sound_.out}, std::pair{"--srt", &sound_.captions.srt},
+        std::pair{"--vtt", &sound_.captions.vtt}}) {
+    if (!path->empty() && *path != "-" && !is_device_or_pipe(*path)) {
+      MYNAH_TRY_STATUS(make_folder(std::filesystem::path(*path).parent_path(), option));
+    }
+  }
+  return {};
+}
+
 Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
                                          const std::optional<Document>& document,
                                          SpeakOptions options, const VoiceFacts& voice) const {
@@ -302,6 +314,7 @@ Result<int> SpeakCommand::run(Context& context) {
   if (!list_speakers_) {
     MYNAH_TRY(cues, read_cues(context));
     MYNAH_TRY(document, read_document_of(context));
+    MYNAH_TRY_STATUS(make_folders());
   }
   follow_language(document, context);
   engine_.language = voice_.speak.language;

@@ -114,9 +114,9 @@ def options(speak):
             ("unknown model", ("--model", "kokro"), 2, "did you mean kokoro|mynah pull kokoro"),
             ("lexicon that is not there", ("--model", "builtin", "--lexicon", "/nowhere/words"), 2, "reads letters"),
             ("a language it was not taught", ("--lang", "fi"), 1, "English"),
-            ("a folder that is not there", ("--out", "/nowhere/a.wav"), 1, "cannot create /nowhere/a.wav"),
+            ("a folder that cannot be made", ("--out", "/proc/nowhere/a.wav"), 1, "making the folder /proc/nowhere"),
             ("a folder for a file", ("--out", speak.folder), 1, "is a folder"),
-            ("captions in no folder", ("--srt", "/nowhere/a.srt"), 1, "cannot create /nowhere/a.srt"),
+            ("captions in a folder that cannot be made", ("--srt", "/proc/nowhere/a.srt"), 1, "making the folder /proc/nowhere"),
     ):
         arguments = arguments if "--out" in arguments else (*arguments, "--out", out)
         speak.checks.ended(name, speak("Hello there.", *arguments), code, pattern)

@@ -125,10 +125,22 @@ TEST_F(SpeakVerb, RefusesWhatItCannotDo) {
   EXPECT_THAT(err(), HasSubstr("did you mean slt?"));
   EXPECT_EQ(speak({"a", "-m", "builtin", "-o", wav, "--lang", "fr"}), 1);
   EXPECT_THAT(err(), HasSubstr("the built-in voices speak English"));
-  EXPECT_EQ(speak({"a", "-m", "hum", "-o", "/nowhere/a.wav"}), 1);
-  EXPECT_THAT(err(), HasSubstr("cannot create /nowhere/a.wav"));
+  EXPECT_EQ(speak({"a", "-m", "hum", "-o", "/proc/nowhere/a.wav"}), 1);
+  EXPECT_THAT(err(), HasSubstr("making the folder /proc/nowhere"));
+  EXPECT_EQ(speak({"a", "-m", "hum", "-o", "/proc/a.wav"}), 1);
+  EXPECT_THAT(err(), HasSubstr("cannot create /proc/a.wav"));
   EXPECT_EQ(speak({"-m", "hum", "--file", "/nowhere/a", "-o", wav}), 1);
   EXPECT_FALSE(std::filesystem::exists(wav));
+}
+
+TEST_F(SpeakVerb, MakesTheFoldersOfItsFiles) {
+  const std::filesystem::path made = folder_ / "made";
+  EXPECT_EQ(
+      speak({"one two.", "-m", "hum", "-o", made / "a" / "a.wav", "--srt", made / "b" / "a.srt"}),
+      0)
+      << err();
+  EXPECT_TRUE(read(made / "a" / "a.wav").starts_with("RIFF"));
+  EXPECT_THAT(read(made / "b" / "a.srt"), HasSubstr("one two."));
 }
 
 TEST_F(SpeakVerb, OfNothingToSayMakesAnEmptyFileAndSaysSo) {
