@@ -158,7 +158,8 @@ Status SpeakCommand::check(const Context& context) const {
                 "--json and another output both want standard output: write that one to a file");
   }
   MYNAH_TRY_STATUS(check_threads(engine_.wish.threads));
-  return check_paths(context);
+  MYNAH_TRY_STATUS(check_paths(context));
+  return make_folders();
 }
 
 // No output may be an input, or another output.
@@ -314,7 +315,6 @@ Result<int> SpeakCommand::run(Context& context) {
   if (!list_speakers_) {
     MYNAH_TRY(cues, read_cues(context));
     MYNAH_TRY(document, read_document_of(context));
-    MYNAH_TRY_STATUS(make_folders());
   }
   follow_language(document, context);
   engine_.language = voice_.speak.language;

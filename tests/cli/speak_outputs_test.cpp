@@ -24,7 +24,6 @@ namespace fs = std::filesystem;
 using test::read_file;
 using test::write_file;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 TEST_F(SpeakVerb, WritesIntoPipesAndDevices) {
   const std::string pipe = folder_ / "pipe";

@@ -191,6 +191,53 @@ bool is_of_rates(const Tokens& tokens, size_t at) {
   return false;
 }
 
+// What a symbol is in some company alone, and symbols of several tokens.
+std::optional<Unit> unit_in_company(const Tokens& tokens, size_t unit, bool singular,
+                                    EnglishDialect dialect) {
+  const std::string_view symbol = tokens.text(unit);
+  constexpr size_t kArms = 8;  // tokens
+  if (symbol == "cal" && is_near(WordList{"firearms"}, tokens, unit, kArms)) {
+    return Unit{.end = unit + 1, .words = "caliber"};
+  }
+  if (is_molar(tokens, unit, dialect)) {
+    return Unit{.end = unit + 1, .words = "molar"};
+  }
+  if (symbol == "fl") {
+    const size_t ounce = tokens.skip_space(tokens.is(unit + 1, ".") ? unit + 2 : unit + 1);
+    if (tokens.is(ounce, "oz")) {
+      return Unit{.end = ounce + 1, .words = singular ? "fluid ounce" : "fluid ounces"};
+    }
+  }
+  if ((symbol == "pt" || symbol == "pts") && is_pint(tokens, unit)) {
+    return Unit{.end = unit + 1, .words = singular ? "pint" : "pints"};
+  }
+  if (symbol == "mm" && tokens.is_space(unit + 1) && tokens.is(unit + 2, "Hg")) {
+    return Unit{.end = unit + 3, .words = name_of(*find_unit("mmHg"), singular, dialect)};
+  }
+  // "940 mb" beside winds
+  constexpr size_t kNear = 24;  // tokens
+  if (symbol == "mb" && is_near(WordList{"winds"}, tokens, unit, kNear)) {
+    return Unit{.end = unit + 1, .words = singular ? "millibar" : "millibars"};
+  }
+  if (symbol == "pp" && is_of_rates(tokens, unit)) {
+    return Unit{.end = unit + 1, .words = singular ? "percentage point" : "percentage points"};
+  }
+  if ((symbol == "bps" || symbol == "bp" || symbol == "bpts") && is_of_rates(tokens, unit)) {
+    return Unit{.end = unit + 1, .words = singular ? "basis point" : "basis points"};
+  }
+  // "45 m.p.h."
+  if (symbol.size() == 1 && tokens.is(unit + 1, ".") && tokens.text(unit + 2).size() == 1 &&
+      tokens.is(unit + 3, ".") && tokens.text(unit + 4).size() == 1) {
+    const std::string joined = std::string(symbol) + std::string(tokens.text(unit + 2)) +
+                               std::string(tokens.text(unit + 4));
+    if (const UnitName* const dotted = find_unit(joined)) {
+      const bool stop = tokens.is(unit + 5, ".") && !tokens.ends_text(unit + 6);
+      return Unit{.end = unit + (stop ? 6 : 5), .words = name_of(*dotted, singular, dialect)};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Unit> divisor_unit_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
@@ -229,50 +276,13 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   if (is_initial(tokens, unit)) {
     return std::nullopt;
   }
-  constexpr size_t kArms = 8;  // tokens
-  if (symbol == "cal" && is_near(WordList{"firearms"}, tokens, unit, kArms)) {
-    return Unit{.end = unit + 1, .words = "caliber"};
-  }
   // "In 2020 Mt. Etna erupted"
   if (symbol == "Mt" &&
       (tokens.is(unit + 1, ".") || is_capitalised(tokens.word_behind(unit + 1)))) {
     return std::nullopt;
   }
-  if (is_molar(tokens, unit, dialect)) {
-    return Unit{.end = unit + 1, .words = "molar"};
-  }
-  if (symbol == "fl") {
-    const size_t ounce = tokens.skip_space(tokens.is(unit + 1, ".") ? unit + 2 : unit + 1);
-    if (tokens.is(ounce, "oz")) {
-      return Unit{.end = ounce + 1, .words = singular ? "fluid ounce" : "fluid ounces"};
-    }
-  }
-  if ((symbol == "pt" || symbol == "pts") && is_pint(tokens, unit)) {
-    return Unit{.end = unit + 1, .words = singular ? "pint" : "pints"};
-  }
-  if (symbol == "mm" && tokens.is_space(unit + 1) && tokens.is(unit + 2, "Hg")) {
-    return Unit{.end = unit + 3, .words = name_of(*find_unit("mmHg"), singular, dialect)};
-  }
-  // "940 mb" beside winds
-  constexpr size_t kNear = 24;  // tokens
-  if (symbol == "mb" && is_near(WordList{"winds"}, tokens, unit, kNear)) {
-    return Unit{.end = unit + 1, .words = singular ? "millibar" : "millibars"};
-  }
-  if (symbol == "pp" && is_of_rates(tokens, unit)) {
-    return Unit{.end = unit + 1, .words = singular ? "percentage point" : "percentage points"};
-  }
-  if ((symbol == "bps" || symbol == "bp" || symbol == "bpts") && is_of_rates(tokens, unit)) {
-    return Unit{.end = unit + 1, .words = singular ? "basis point" : "basis points"};
-  }
-  // "45 m.p.h."
-  if (symbol.size() == 1 && tokens.is(unit + 1, ".") && tokens.text(unit + 2).size() == 1 &&
-      tokens.is(unit + 3, ".") && tokens.text(unit + 4).size() == 1) {
-    const std::string joined = std::string(symbol) + std::string(tokens.text(unit + 2)) +
-                               std::string(tokens.text(unit + 4));
-    if (const UnitName* const dotted = find_unit(joined)) {
-      const bool stop = tokens.is(unit + 5, ".") && !tokens.ends_text(unit + 6);
-      return Unit{.end = unit + (stop ? 6 : 5), .words = name_of(*dotted, singular, dialect)};
-    }
+  if (auto named = unit_in_company(tokens, unit, singular, dialect)) {
+    return named;
   }
   const UnitName* name = tokens.is_word(unit) || symbol == "\u03A9" ? find_unit(symbol) : nullptr;
   if (name == nullptr) {
