@@ -313,8 +313,7 @@ std::vector<TimedLines> read_timed_lines(std::string_view text, SubtitleFormat f
   text = without_mark(text);
   return format == SubtitleFormat::SubStation  ? read_substation(text)
          : format == SubtitleFormat::TimedText ? TimedTextReader(text).read()
-         : format == SubtitleFormat::SubViewer ? read_subviewer(text)
-                                               : std::vector<TimedLines>();
+                                               : read_subviewer(text);
 }
 
 }  // namespace mynah

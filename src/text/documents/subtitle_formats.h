@@ -10,7 +10,6 @@
 namespace mynah {
 
 enum class SubtitleFormat : unsigned char {
-  SubRip,  // or WebVTT
   SubStation,
   TimedText,
   SubViewer,

@@ -364,6 +364,14 @@ std::optional<Reading> read_item_number(const Tokens& tokens, size_t at,
   return Reading{end + 1, (letter ? spell(mark) : cardinal_words(mark, options.dialect)) + ","};
 }
 
+// "a 5-3/4-mile run": behind a hyphen a fraction is in the singular.
+std::string before_noun(std::string words, bool hyphen) {
+  if (hyphen && words.ends_with("quarters")) {
+    words.pop_back();
+  }
+  return words;
+}
+
 }  // namespace
 
 std::optional<Reading> read_number(const Tokens& tokens, size_t at, const SpokenOptions& options) {
@@ -437,11 +445,9 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
                                 cardinal_words(tokens.text(end + 1), options.dialect)};
   }
   if (tail.words.empty()) {
-    std::string words = span ? span->words : plain_words(tokens, at, *quantity, options);
-    // "a 5-3/4-mile run"
-    if (tokens.is(end, "-") && tokens.is_word(end + 1) && words.ends_with("quarters")) {
-      words.pop_back();
-    }
+    std::string words =
+        before_noun(span ? span->words : plain_words(tokens, at, *quantity, options),
+                    tokens.is(end, "-") && tokens.is_word(end + 1));
     // "Radio 4's", "2024's"
     const bool possessive =
         tokens.is(end, "'") && tokens.is(end + 1, "s") && tokens.ends_word(end + 2);
@@ -456,10 +462,7 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   if (words.empty()) {
     words = quantity_words(*quantity, options.dialect);
   }
-  // "a 5-3/4-mile run"
-  if (tokens.is(end, "-") && words.ends_with("quarters")) {
-    words.pop_back();
-  }
+  words = before_noun(std::move(words), tokens.is(end, "-"));
   return Reading{tail.end, words + (tokens.is(end, "-") ? "-" : " ") + tail.words};
 }
 
