@@ -192,6 +192,26 @@ Status write_file(const std::string& path, const std::string& text) {
   return file.commit();
 }
 
+// Makes a folder that is to be written to ("": the current one). An error where it cannot be made
+// or written to; `option` names another one.
+Status make_folder(const std::string& folder, std::string_view option) {
+  std::error_code error;
+  if (!folder.empty() && !fs::is_directory(folder, error)) {
+    fs::create_directories(folder, error);
+    if (error) {
+      return fail(ErrorCode::Io, fmt::format("making the folder {}: {}", folder, error.message()));
+    }
+  }
+  // Better said now than when the recording has been heard.
+  const std::string name = folder.empty() ? "." : folder;
+  if (::access(name.c_str(), W_OK | X_OK) != 0) {
+    return fail(ErrorCode::Io, fmt::format("the folder {} may not be written to ({}): name another "
+                                           "with {}",
+                                           name, std::strerror(errno), option));
+  }
+  return {};
+}
+
 }  // namespace
 
 bool ends_in(const std::string& name, TranscriptFormat format) {
@@ -280,22 +300,12 @@ Status check_standard_output(std::span<const TranscriptFormat> printed, bool jso
   return {};
 }
 
-Status make_folder(const std::string& folder, std::string_view option) {
+Status make_folder_of(const std::string& file, std::string_view option) {
   std::error_code error;
-  if (!folder.empty() && !fs::is_directory(folder, error)) {
-    fs::create_directories(folder, error);
-    if (error) {
-      return fail(ErrorCode::Io, fmt::format("making the folder {}: {}", folder, error.message()));
-    }
+  if (file.empty() || file == "-" || fs::exists(fs::symlink_status(file, error))) {
+    return {};
   }
-  // Better said now than when the recording has been heard.
-  const std::string name = folder.empty() ? "." : folder;
-  if (::access(name.c_str(), W_OK | X_OK) != 0) {
-    return fail(ErrorCode::Io, fmt::format("the folder {} may not be written to ({}): name another "
-                                           "with {}",
-                                           name, std::strerror(errno), option));
-  }
-  return {};
+  return make_folder(fs::path(file).parent_path().string(), option);
 }
 
 Status make_folders(const OutputPlans& plans) {

@@ -45,9 +45,10 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
 // which may follow one another, and with `json`, whose lines go there, any other format.
 Status check_standard_output(std::span<const TranscriptFormat> printed, bool json);
 
-// Makes a folder that is to be written to ("": the current one). An error where it cannot be made
-// or written to; `option` names another one.
-Status make_folder(const std::string& folder, std::string_view option);
+// Makes the folder of a file that is to be written. What is there already (a link, a device,
+// /dev/stdout) is opened where it leads, whatever its folder allows. An error where the folder
+// cannot be made or written to; `option` names another one.
+Status make_folder_of(const std::string& file, std::string_view option);
 
 // Makes the folders that the plans write to. An error where one cannot be made or written to.
 Status make_folders(const OutputPlans& plans);

@@ -159,7 +159,9 @@ Status SpeakCommand::check(const Context& context) const {
   }
   MYNAH_TRY_STATUS(check_threads(engine_.wish.threads));
   MYNAH_TRY_STATUS(check_paths(context));
-  return make_folders();
+  MYNAH_TRY_STATUS(make_folder_of(sound_.out, "--out"));
+  MYNAH_TRY_STATUS(make_folder_of(sound_.captions.srt, "--srt"));
+  return make_folder_of(sound_.captions.vtt, "--vtt");
 }
 
 // No output may be an input, or another output.
@@ -177,17 +179,6 @@ Status SpeakCommand::check_paths(const Context& context) const {
   add(outputs, "--srt", sound_.captions.srt);
   add(outputs, "--vtt", sound_.captions.vtt);
   return check_distinct(inputs, outputs);
-}
-
-Status SpeakCommand::make_folders() const {
-  for (const auto& [option, path] :
-       {std::pair{"--out", &sound_.out}, std::pair{"--srt", &sound_.captions.srt},
-        std::pair{"--vtt", &sound_.captions.vtt}}) {
-    if (!path->empty() && *path != "-" && !is_device_or_pipe(*path)) {
-      MYNAH_TRY_STATUS(make_folder(std::filesystem::path(*path).parent_path(), option));
-    }
-  }
-  return {};
 }
 
 Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,

@@ -34,8 +34,6 @@ class SpeakCommand : public Command {
   [[nodiscard]] Status check(const Context& context) const;
   [[nodiscard]] Status check_cues() const;
   [[nodiscard]] Status check_paths(const Context& context) const;
-  // Those of --out, --srt and --vtt, before a model is opened: what cannot be written is said then.
-  [[nodiscard]] Status make_folders() const;
   // True where the sound goes to standard output.
   [[nodiscard]] bool streams(const Context& context) const;
   [[nodiscard]] bool plays(const Context& context) const;

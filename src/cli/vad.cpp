@@ -1,7 +1,6 @@
 #include "cli/vad.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <utility>
@@ -194,9 +193,7 @@ Result<int> VadCommand::run(Context& context) {
   MYNAH_TRY_STATUS(check(context));
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
   const bool plot = !plot_.empty();
-  if (plot) {
-    MYNAH_TRY_STATUS(make_folder(std::filesystem::path(plot_).parent_path().string(), "--plot"));
-  }
+  MYNAH_TRY_STATUS(make_folder_of(plot_, "--plot"));
   MYNAH_TRY(const Engine engine, open_engine(context));
   const place::Placer* const placer = engine.placer.get();
   LastLook last_look(placer);

@@ -48,6 +48,17 @@ def locked_folder(checks, env, transcribe, folder):
         checks.ended("locked folder", result, 1, f"the folder {out} may not be written to", 2)
         drawing = run(env, transcribe[0], "vad", "--model", "builtin", SENTENCE, "--plot", out / "a.svg", **who)
         checks.ended("locked folder of a drawing", drawing, 1, f"the folder {out} may not be written to", 2)
+        # As /dev/stdout, whose folder is another's.
+        leads = folder / "open"
+        leads.mkdir()
+        leads.chmod(0o777)
+        link = folder / "linked"
+        link.mkdir()
+        (link / "a.wav").symlink_to(leads / "a.wav")
+        link.chmod(0o555)
+        spoken = run(env, transcribe[0], "speak", "--model", "builtin", "-q", "One.", "--out", link / "a.wav", **who)
+        if checks.ended("a link in a locked folder", spoken, 0):
+            checks.add("a link in a locked folder: where it leads", None if (leads / "a.wav").stat().st_size > 44 else "no sound")
     except PermissionError as error:
         checks.skip("locked folder", f"nobody may not run the program: {error}")
 
