@@ -43,9 +43,8 @@ Status load(const StoredModel& model) {
         Weights(std::move(checkpoint.tensors), checkpoint.owner, *backend,
                 {.storage = DType::I8, .precision = Precision::Fast, .cache = nullptr})));
   } else if (model.family == "piper") {
-    PiperLanguage language;
     MYNAH_TRY_STATUS(
-        load_piper({.network = network_of(model), .config = {}}, kVoiceLoad, *backend, &language));
+        load_piper({.network = network_of(model), .config = {}}, kVoiceLoad, *backend));
   } else if (model.family == "hibari") {
     MYNAH_TRY_STATUS(load_hibari(network_of(model), kVoiceLoad, *backend));
   } else if (model.family == kEnglishPhonemes) {

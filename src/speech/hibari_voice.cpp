@@ -42,6 +42,8 @@ class HibariVoice final : public VoiceModel {
 
   [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
+  [[nodiscard]] const VoiceReading& reading() const override { return reading_; }
+
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
     const PhonemeClause clause(words,
@@ -70,6 +72,7 @@ class HibariVoice final : public VoiceModel {
   hibari::Hibari model_;
   kokoro::Phonemes phonemes_;
   PhonemeAlphabet alphabet_;
+  VoiceReading reading_{.by = ReadBy::EnglishLexicons, .language = "en", .espeak_voice = {}};
   std::vector<VoiceFacts> voices_ = {{.name = "heart", .language = "en-US", .sex = "female"}};
 };
 

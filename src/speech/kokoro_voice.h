@@ -32,6 +32,8 @@ class KokoroVoice final : public VoiceModel {
 
   [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
+  [[nodiscard]] const VoiceReading& reading() const override { return reading_; }
+
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override;
 
@@ -47,6 +49,7 @@ class KokoroVoice final : public VoiceModel {
   kokoro::Kokoro model_;
   kokoro::Phonemes phonemes_;
   PhonemeAlphabet alphabet_;
+  VoiceReading reading_{.by = ReadBy::EveryLanguage, .language = {}, .espeak_voice = {}};
   std::vector<VoiceFile> files_;
   std::vector<VoiceFacts> facts_;
   mutable std::mutex mutex_;

@@ -52,13 +52,21 @@ std::u32string characters_of(const piper::VoiceConfig& config) {
   return characters;
 }
 
+VoiceReading reading_of(const piper::VoiceConfig& config) {
+  const bool espeak = config.kind == piper::PhonemeKind::Espeak && !config.espeak_voice.empty();
+  return {.by = espeak ? ReadBy::Espeak : ReadBy::Letters,
+          .language = config.language,
+          .espeak_voice = espeak ? config.espeak_voice : ""};
+}
+
 class PiperVoice final : public VoiceModel {
  public:
   PiperVoice(std::string name, piper::Piper model, piper::VoiceConfig config)
       : name_(std::move(name)),
         model_(std::move(model)),
         config_(std::move(config)),
-        alphabet_(characters_of(config_)) {
+        alphabet_(characters_of(config_)),
+        reading_(reading_of(config_)) {
     const auto add = [this](std::string voice) {
       voices_.push_back({.name = std::move(voice), .language = config_.language, .sex = ""});
     };
@@ -85,6 +93,8 @@ class PiperVoice final : public VoiceModel {
   [[nodiscard]] size_t most_phonemes() const override { return kMostCharacters; }
 
   [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
+
+  [[nodiscard]] const VoiceReading& reading() const override { return reading_; }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override;
@@ -118,6 +128,7 @@ class PiperVoice final : public VoiceModel {
   piper::Piper model_;
   piper::VoiceConfig config_;
   PhonemeAlphabet alphabet_;
+  VoiceReading reading_;
   std::vector<VoiceFacts> voices_;
 };
 
@@ -165,7 +176,7 @@ Result<ClauseSound> PiperVoice::speak(std::span<const PhonemeWord> words,
 
 Result<std::unique_ptr<const VoiceModel>> load_piper(const PiperFiles& files,
                                                      const VoiceLoadOptions& options,
-                                                     Backend& backend, PiperLanguage* language) {
+                                                     Backend& backend) {
   const std::string& path = files.network;
   const std::string config_path = files.config.empty() ? path + ".json" : files.config;
   std::ifstream json(config_path, std::ios::binary);
@@ -191,9 +202,6 @@ Result<std::unique_ptr<const VoiceModel>> load_piper(const PiperFiles& files,
     if (!share_tensors(backend, *vocoder.backend)) {
       vocoder.backend->release_idle_memory();
     }
-    *language = {
-        .tag = config.language,
-        .espeak_voice = config.kind == piper::PhonemeKind::Espeak ? config.espeak_voice : ""};
     return std::make_unique<const PiperVoice>(options.name, std::move(model), std::move(config));
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());

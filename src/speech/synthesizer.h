@@ -166,12 +166,6 @@ Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
                                                       const VoiceLoadOptions& options,
                                                       Backend& backend);
 
-// What a Piper voice was taught.
-struct PiperLanguage {
-  std::string tag;           // "en-us"
-  std::string espeak_voice;  // whose phonemes; "": letters
-};
-
 struct PiperFiles {
   std::string network;  // NAME.onnx
   std::string config;   // "": NAME.onnx.json
@@ -180,7 +174,7 @@ struct PiperFiles {
 // Opens a Piper voice.
 Result<std::unique_ptr<const VoiceModel>> load_piper(const PiperFiles& files,
                                                      const VoiceLoadOptions& options,
-                                                     Backend& backend, PiperLanguage* language);
+                                                     Backend& backend);
 
 // Opens the voice of the hibari-tts wheel (hibari.onnx), whose phonemes are Kokoro's.
 Result<std::unique_ptr<const VoiceModel>> load_hibari(const std::string& path,

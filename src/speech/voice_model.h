@@ -21,6 +21,20 @@ struct VoiceFacts {
   std::string sex;       // "female", "male"; "" where nobody said
 };
 
+// What puts text into what a model speaks.
+enum class ReadBy : uint8_t {
+  Letters,          // nothing: words go in as they are written
+  Espeak,           // espeak-ng, in its own alphabet
+  EnglishLexicons,  // the lexicons of english-phonemes, in Kokoro's alphabet: English alone
+  EveryLanguage     // the same lexicons; other languages by espeak-ng and open_jtalk
+};
+
+struct VoiceReading {
+  ReadBy by = ReadBy::Letters;
+  std::string language;  // that a model of one language was taught: "en-us"; "": any that is read
+  std::string espeak_voice;  // whose phonemes; "" where espeak-ng does not read
+};
+
 // How a clause is spoken.
 struct VoiceSettings {
   std::string voice;  // "" is the model's own choice; where the family can mix, a mix
@@ -64,6 +78,9 @@ class VoiceModel {
   // What a clause may cost at most, and what its words cost.
   [[nodiscard]] virtual size_t most_phonemes() const = 0;
   [[nodiscard]] virtual const PhonemeAlphabet& alphabet() const = 0;
+
+  // What text is to be read by.
+  [[nodiscard]] virtual const VoiceReading& reading() const = 0;
 
   // No words that the model knows: no samples.
   [[nodiscard]] virtual Result<ClauseSound> speak(std::span<const PhonemeWord> words,

@@ -46,6 +46,8 @@ class StoppingVoice final : public VoiceModel {
 
   [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return voice_.alphabet(); }
 
+  [[nodiscard]] const VoiceReading& reading() const override { return voice_.reading(); }
+
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
     auto sound = voice_.speak(words, settings);

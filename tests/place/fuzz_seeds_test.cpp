@@ -98,7 +98,7 @@ Seeds answers() {
                                               .voices = {{"af_heart", "en-US", "female"}},
                                               .most_phonemes = 510,
                                               .phonemes = "aə",
-                                              .language = {"en-us", "en-us"}})},
+                                              .reading = {ReadBy::Espeak, "en-us", "en-us"}})},
       {"answer_new_decoder", answer(Ask::NewDecoder, uint64_t{1})},
       {"answer_decode", answer(Ask::Decode, std::vector<WindowText>{some_text(), WindowText{}},
                                WindowTimings{.mel_ms = 1, .encoder_ms = 2})},

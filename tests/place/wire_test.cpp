@@ -66,7 +66,7 @@ using AllTypes = ::testing::Types<
     Passing<SoundSpan>, Passing<PhonemeSound>, Passing<ClauseSound>, Passing<VoiceFacts>,
     Passing<VoiceFile>, Passing<DetectorFile>, Passing<WindowsFile>, Passing<VoiceModelFile>,
     Passing<StageDevice>, Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>,
-    Passing<PiperLanguage>, Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>,
+    Passing<VoiceReading>, Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>,
     Passing<Probe>, Passing<ProbeTime>, Passing<ProbeReport>, Passing<WindowMemory>,
     Passing<FullWindow>, Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>,
     Passing<WakeState>, Passing<Proof>, Passing<Distrust>, Passing<Reference>>;

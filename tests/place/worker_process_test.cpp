@@ -437,8 +437,7 @@ TEST(RemoteModels, AVoiceThatLeavesOutWords) {
   sound.samples.resize(100);
   sound.words.resize(1);
   const Scripted script(voice_facts(), sound);
-  PiperLanguage language;
-  const auto voice = open_remote_voice(script.worker, {}, {}, {}, kAnyTime, language);
+  const auto voice = open_remote_voice(script.worker, {}, {}, {}, kAnyTime);
   ASSERT_TRUE(voice);
   const std::vector<PhonemeWord> words(2);
   EXPECT_EQ(device_error_of([&] { return (*voice)->speak(words, {}); }), kNoAnswer);
@@ -448,8 +447,7 @@ TEST(RemoteModels, AVoiceKnowsItsPhonemesWithoutAsking) {
   VoiceModelFacts facts = voice_facts();
   facts.phonemes = "aə";
   const Scripted script(facts);
-  PiperLanguage language;
-  const auto voice = open_remote_voice(script.worker, {}, {}, {}, kAnyTime, language);
+  const auto voice = open_remote_voice(script.worker, {}, {}, {}, kAnyTime);
   ASSERT_TRUE(voice);
   script.worker->end("was killed");
   EXPECT_EQ((*voice)->alphabet().count("aəb a"), 3U);

@@ -41,6 +41,8 @@ class FakeVoice final : public VoiceModel {
 
   [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
+  [[nodiscard]] const VoiceReading& reading() const override { return reading_; }
+
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
     ClauseSound sound;
@@ -84,6 +86,7 @@ class FakeVoice final : public VoiceModel {
 
   std::vector<std::string>& said_;
   PhonemeAlphabet alphabet_ = all_but_one();
+  VoiceReading reading_;
   std::vector<VoiceFacts> voices_ = {{.name = "hum", .language = "en-US", .sex = ""}};
 };
 

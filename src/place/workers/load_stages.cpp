@@ -27,8 +27,7 @@ Result<std::shared_ptr<const WindowModel>> load_windows(const WindowsFile& file,
 
 Result<std::unique_ptr<const VoiceModel>> load_voice(const VoiceModelFile& file,
                                                      const StageBackend& acoustic,
-                                                     const StageBackend& vocoder,
-                                                     PiperLanguage& language) {
+                                                     const StageBackend& vocoder) {
   const VoiceLoadOptions options{
       .name = file.name,
       .storage = acoustic.storage,
@@ -40,8 +39,7 @@ Result<std::unique_ptr<const VoiceModel>> load_voice(const VoiceModelFile& file,
     return load_kokoro(file.path, file.voices, options, acoustic.backend);
   }
   if (file.family == "piper") {
-    return load_piper({.network = file.path, .config = file.config}, options, acoustic.backend,
-                      &language);
+    return load_piper({.network = file.path, .config = file.config}, options, acoustic.backend);
   }
   if (file.family == "hibari") {
     return load_hibari(file.path, options, acoustic.backend);

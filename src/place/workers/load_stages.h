@@ -23,10 +23,8 @@ Result<std::shared_ptr<const VoiceDetector>> load_detector(const DetectorFile& f
 Result<std::shared_ptr<const WindowModel>> load_windows(const WindowsFile& file,
                                                         const StageBackend& encoder,
                                                         const StageBackend& decoder);
-// `language` is set where the voice is Piper's.
 Result<std::unique_ptr<const VoiceModel>> load_voice(const VoiceModelFile& file,
                                                      const StageBackend& acoustic,
-                                                     const StageBackend& vocoder,
-                                                     PiperLanguage& language);
+                                                     const StageBackend& vocoder);
 
 }  // namespace mynah::place

@@ -23,11 +23,10 @@ Result<std::shared_ptr<const WindowModel>> open_remote_windows(
     std::shared_ptr<const whisper::ModelHeader> header, const StageDevice& encoder,
     const StageDevice& decoder, StepPace pace);
 
-// `language` is set where the voice is Piper's.
 Result<std::shared_ptr<const VoiceModel>> open_remote_voice(std::shared_ptr<WorkerProcess> worker,
                                                             const VoiceModelFile& file,
                                                             const StageDevice& acoustic,
                                                             const StageDevice& vocoder,
-                                                            StepPace pace, PiperLanguage& language);
+                                                            StepPace pace);
 
 }  // namespace mynah::place

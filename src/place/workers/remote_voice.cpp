@@ -37,6 +37,8 @@ class RemoteVoice final : public VoiceModel {
 
   [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
+  [[nodiscard]] const VoiceReading& reading() const override { return facts_.reading; }
+
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
     const std::vector<PhonemeWord> list(words.begin(), words.end());
@@ -62,16 +64,17 @@ class RemoteVoice final : public VoiceModel {
 
 }  // namespace
 
-Result<std::shared_ptr<const VoiceModel>> open_remote_voice(
-    std::shared_ptr<WorkerProcess> worker, const VoiceModelFile& file, const StageDevice& acoustic,
-    const StageDevice& vocoder, StepPace pace, PiperLanguage& language) {
+Result<std::shared_ptr<const VoiceModel>> open_remote_voice(std::shared_ptr<WorkerProcess> worker,
+                                                            const VoiceModelFile& file,
+                                                            const StageDevice& acoustic,
+                                                            const StageDevice& vocoder,
+                                                            StepPace pace) {
   MYNAH_TRY(VoiceModelFacts facts,
             worker->ask_for<VoiceModelFacts>(Ask::OpenVoice, load_limit(file.path), {}, file,
                                              acoustic, vocoder));
   if (!is_possible(facts)) {
     worker->refuse_answer();
   }
-  language = facts.language;
   return std::make_shared<const RemoteVoice>(std::move(worker), std::move(facts), std::move(pace));
 }
 

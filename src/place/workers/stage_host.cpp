@@ -250,15 +250,14 @@ Result<WireWriter> StageHost::open_voice(WireReader& in) {
   voice_.reset();
   MYNAH_TRY(Backend * of_acoustic, open(Stage::TtsAcoustic, acoustic));
   MYNAH_TRY(Backend * of_vocoder, open(Stage::TtsVocoder, vocoder));
-  PiperLanguage language;
   MYNAH_TRY(voice_, load_voice(file, {.backend = *of_acoustic, .storage = acoustic.storage},
-                               {.backend = *of_vocoder, .storage = vocoder.storage}, language));
+                               {.backend = *of_vocoder, .storage = vocoder.storage}));
   return answer_of(VoiceModelFacts{.name = voice_->name(),
                                    .rate_hz = voice_->rate_hz(),
                                    .voices = voice_->voices(),
                                    .most_phonemes = voice_->most_phonemes(),
                                    .phonemes = to_utf8(voice_->alphabet().characters()),
-                                   .language = std::move(language)});
+                                   .reading = voice_->reading()});
 }
 
 Result<WireWriter> StageHost::close_group(WireReader& in) {

@@ -23,6 +23,8 @@ inline constexpr size_t kWireValues<Task> = static_cast<size_t>(Task::Translate)
 template <>
 inline constexpr size_t kWireValues<AudioContext> = static_cast<size_t>(AudioContext::Full) + 1;
 template <>
+inline constexpr size_t kWireValues<ReadBy> = static_cast<size_t>(ReadBy::EveryLanguage) + 1;
+template <>
 inline constexpr size_t kWireValues<FaultKind> = static_cast<size_t>(FaultKind::Stop) + 1;
 template <>
 inline constexpr size_t kWireValues<Stage> = kStages.size();
@@ -147,13 +149,13 @@ void wire(Archive& a, DetectorFacts& v) {
 }
 
 template <class Archive>
-void wire(Archive& a, PiperLanguage& v) {
-  a(v.tag, v.espeak_voice);
+void wire(Archive& a, VoiceReading& v) {
+  a(v.by, v.language, v.espeak_voice);
 }
 
 template <class Archive>
 void wire(Archive& a, VoiceModelFacts& v) {
-  a(v.name, v.rate_hz, v.voices, v.most_phonemes, v.phonemes, v.language);
+  a(v.name, v.rate_hz, v.voices, v.most_phonemes, v.phonemes, v.reading);
 }
 
 template <class Archive>

@@ -68,8 +68,8 @@ struct VoiceModelFacts {
   int rate_hz = 0;
   std::vector<VoiceFacts> voices;
   uint64_t most_phonemes = 0;
-  std::string phonemes;    // its alphabet, one after the other
-  PiperLanguage language;  // of a Piper voice
+  std::string phonemes;  // its alphabet, one after the other
+  VoiceReading reading;
 };
 
 // What one stage of a probe took.
