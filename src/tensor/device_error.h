@@ -2,13 +2,14 @@
 #pragma once
 
 #include <exception>
+#include <type_traits>
 
 #include "base/result.h"
 
 namespace mynah {
 
-// Thrown only by backends and by tensor allocation; caught only where a session runs a step
-// (speech/), which returns it as a Result.
+// Thrown only by backends and by tensor allocation; caught by or_device_error(), where what was
+// computed becomes a Result.
 class DeviceError : public std::exception {
  public:
   explicit DeviceError(Error error) : error_(std::move(error)) {}
@@ -20,5 +21,24 @@ class DeviceError : public std::exception {
  private:
   Error error_;
 };
+
+// What `work` computes, which may be a Result; the error of a device that failed at it.
+template <class Work>
+auto or_device_error(const Work& work) {
+  using Value = std::invoke_result_t<const Work&>;
+  constexpr bool kIsResult = requires(Value value) { value.error(); };
+  using Computed = std::conditional_t<kIsResult, std::type_identity<Value>,
+                                      std::type_identity<Result<Value>>>::type;
+  try {
+    if constexpr (std::is_void_v<Value>) {
+      work();
+      return Computed();
+    } else {
+      return Computed(work());
+    }
+  } catch (const DeviceError& error) {
+    return Computed(std::unexpected(error.error()));
+  }
+}
 
 }  // namespace mynah
