@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "models/whisper/names.h"
 
 namespace mynah::whisper {
 namespace {
@@ -24,29 +23,38 @@ Weights weights_of(const std::vector<StoredTensor>& tensors,
 Result<std::shared_ptr<const Model>> Model::load(const std::shared_ptr<const TensorFile>& file,
                                                  Vocabulary vocabulary,
                                                  const LoadOptions& options) {
-  MYNAH_TRY(Checkpoint checkpoint, read_checkpoint(*file, options.name));
+  MYNAH_TRY(const Checkpoint checkpoint, read_checkpoint(*file, options.name));
+  MYNAH_TRY(ModelHeader header, ModelHeader::create(options.name, checkpoint.config,
+                                                    std::move(vocabulary), file->path));
+  return load(*file, checkpoint, std::make_shared<const ModelHeader>(std::move(header)),
+              {.encoder = options.encoder, .decoder = options.decoder});
+}
+
+Result<std::shared_ptr<const Model>> Model::load(const TensorFile& file,
+                                                 const Checkpoint& checkpoint,
+                                                 std::shared_ptr<const ModelHeader> header,
+                                                 const Stages& stages) {
   std::shared_ptr<Model> model(new Model);
-  model->options_ = options;
-  MYNAH_TRY(model->header_, ModelHeader::create(options.name, checkpoint.config,
-                                                std::move(vocabulary), file->path));
+  model->stages_ = stages;
+  model->header_ = std::move(header);
   // The embedding table lies in the file: its bytes stay, the file's names and vocabulary go.
-  const auto owner = std::make_shared<const std::vector<std::shared_ptr<const void>>>(file->owners);
+  const auto owner = std::make_shared<const std::vector<std::shared_ptr<const void>>>(file.owners);
   MYNAH_TRY(model->encoder_,
-            Encoder::load(weights_of(checkpoint.tensors, owner, options.encoder) / "encoder",
+            Encoder::load(weights_of(checkpoint.tensors, owner, stages.encoder) / "encoder",
                           model->config()));
   MYNAH_TRY(model->decoder_,
-            Decoder::load(weights_of(checkpoint.tensors, owner, options.decoder) / "decoder",
+            Decoder::load(weights_of(checkpoint.tensors, owner, stages.decoder) / "decoder",
                           model->config()));
-  model->steps_ = options.decoder.backend->make_step_runner();
-  for (const StageOptions* stage : {&options.encoder, &options.decoder}) {
+  model->steps_ = stages.decoder.backend->make_step_runner();
+  for (const StageOptions* stage : {&stages.encoder, &stages.decoder}) {
     if (stage->cache != nullptr) {
       (void)stage->cache->commit();  // an unwritable cache costs time at the next start, no more
     }
   }
   const std::vector<float> filters = mel_filters(model->config().n_mels);
-  model->filters_ = ops::from_host(*options.encoder.backend, std::span<const float>(filters),
+  model->filters_ = ops::from_host(*stages.encoder.backend, std::span<const float>(filters),
                                    {model->config().n_mels, kFftSize / 2 + 1});
-  model->files_ = file->mapped;
+  model->files_ = file.mapped;
   model->release_idle_memory();
   return model;
 }
@@ -87,7 +95,7 @@ void Model::release_idle_memory() const {
   for (const auto& file : files_) {
     file->release_pages(file->bytes());
   }
-  for (const StageOptions* stage : {&options_.encoder, &options_.decoder}) {
+  for (const StageOptions* stage : {&stages_.encoder, &stages_.decoder}) {
     if (stage->cache != nullptr) {
       stage->cache->release_pages();
     }

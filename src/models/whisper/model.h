@@ -13,6 +13,7 @@
 #include "models/whisper/generate.h"
 #include "models/whisper/mel_filters.h"
 #include "models/whisper/model_header.h"
+#include "models/whisper/names.h"
 #include "nn/blob_cache.h"
 #include "text/whisper_tokenizer.h"
 
@@ -50,12 +51,23 @@ class Model {
     StageOptions decoder;  // of cross-attention's keys, token rules and word times too
   };
 
+  struct Stages {
+    StageOptions encoder;
+    StageOptions decoder;
+  };
+
   // Takes the weights of `file` (any producer's) and its vocabulary.
   static Result<std::shared_ptr<const Model>> load(const std::shared_ptr<const TensorFile>& file,
                                                    Vocabulary vocabulary,
                                                    const LoadOptions& options);
 
-  [[nodiscard]] const ModelHeader& header() const { return *header_; }
+  // The same of a file whose checkpoint and header were read already.
+  static Result<std::shared_ptr<const Model>> load(const TensorFile& file,
+                                                   const Checkpoint& checkpoint,
+                                                   std::shared_ptr<const ModelHeader> header,
+                                                   const Stages& stages);
+
+  [[nodiscard]] const std::shared_ptr<const ModelHeader>& header() const { return header_; }
 
   [[nodiscard]] const std::string& name() const { return header_->name; }
 
@@ -67,9 +79,9 @@ class Model {
 
   [[nodiscard]] const Decoder& decoder() const { return decoder_; }
 
-  [[nodiscard]] Backend& encoder_backend() const { return *options_.encoder.backend; }
+  [[nodiscard]] Backend& encoder_backend() const { return *stages_.encoder.backend; }
 
-  [[nodiscard]] Backend& decoder_backend() const { return *options_.decoder.backend; }
+  [[nodiscard]] Backend& decoder_backend() const { return *stages_.decoder.backend; }
 
   // "cpu"; two where the stages are apart: "cuda:0,cpu".
   [[nodiscard]] std::string device() const;
@@ -120,8 +132,8 @@ class Model {
   [[nodiscard]] std::optional<SilenceCache> read_silence(int64_t group) const;
   [[nodiscard]] SilenceCache compute_silence(int64_t group) const;
 
-  LoadOptions options_;
-  std::optional<ModelHeader> header_;
+  Stages stages_;
+  std::shared_ptr<const ModelHeader> header_;
   Encoder encoder_;
   Decoder decoder_;
   std::unique_ptr<StepRunner> steps_;  // of all that decode with this model

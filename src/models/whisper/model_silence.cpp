@@ -99,9 +99,9 @@ void write_layers(const StageOptions& stage, std::span<const KeysValues> layers,
 }  // namespace
 
 std::string Model::decoder_silence_name(size_t layer) const {
-  const StageOptions& heard = options_.encoder;
+  const StageOptions& heard = stages_.encoder;
   const std::string by = heard.backend->packed_layout() + "-" + storage_name(heard);
-  const StageOptions& own = options_.decoder;
+  const StageOptions& own = stages_.decoder;
   const bool same = by == own.backend->packed_layout() + "-" + storage_name(own);
   return fmt::format("silence.decoder.{}:1{}", layer, same ? "" : " of " + by);
 }
@@ -115,12 +115,12 @@ std::optional<SilenceCache> Model::read_silence(int64_t group) const {
                       .precision = Precision::Exact,
                       .data = {}};
   };
-  auto encoder = read_layers(options_.encoder, c.n_audio_layer, wanted(c.n_audio_head, group),
+  auto encoder = read_layers(stages_.encoder, c.n_audio_layer, wanted(c.n_audio_head, group),
                              [&](size_t i) { return encoder_silence_name(i, group); });
   if (!encoder) {
     return std::nullopt;
   }
-  auto decoder = read_layers(options_.decoder, c.n_text_layer, wanted(c.n_text_head, 1),
+  auto decoder = read_layers(stages_.decoder, c.n_text_layer, wanted(c.n_text_head, 1),
                              [&](size_t i) { return decoder_silence_name(i); });
   if (!decoder) {
     return std::nullopt;
@@ -142,16 +142,15 @@ SilenceCache Model::compute_silence(int64_t group) const {
     silence.encoder.push_back(
         ops::pack_keys_values(backend, mean_of_groups(backend, layer.keys, group),
                               mean_of_groups(backend, layer.values, group), config().n_audio_head,
-                              options_.encoder.precision));
+                              stages_.encoder.precision));
   }
   for (std::vector<KeysValues>& layer : cross_cache(states, frames).layers) {
     silence.decoder.push_back(std::move(layer.front()));
   }
-  write_layers(options_.encoder, silence.encoder,
+  write_layers(stages_.encoder, silence.encoder,
                [&](size_t i) { return encoder_silence_name(i, group); });
-  write_layers(options_.decoder, silence.decoder,
-               [&](size_t i) { return decoder_silence_name(i); });
-  for (const StageOptions* stage : {&options_.encoder, &options_.decoder}) {
+  write_layers(stages_.decoder, silence.decoder, [&](size_t i) { return decoder_silence_name(i); });
+  for (const StageOptions* stage : {&stages_.encoder, &stages_.decoder}) {
     if (stage->cache != nullptr) {
       (void)stage->cache->commit();
     }

@@ -57,6 +57,11 @@ Result<std::vector<int32_t>> suppressed_tokens(const WhisperTokenizer& tokenizer
 
 }  // namespace
 
+Status TokenRules::check(const WhisperTokenizer& tokenizer, const RuleOptions& options) {
+  MYNAH_TRY_STATUS(suppressed_tokens(tokenizer, options));
+  return {};
+}
+
 Result<TokenRules> TokenRules::create(const WhisperTokenizer& tokenizer, const RuleOptions& options,
                                       Backend& backend) {
   TokenRules rules;

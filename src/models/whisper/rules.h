@@ -26,6 +26,8 @@ struct RuleOptions {
 class TokenRules {
  public:
   // Fails on a regular expression that is none, or on tokens the model does not have.
+  static Status check(const WhisperTokenizer& tokenizer, const RuleOptions& options);
+  // Fails as check() does.
   static Result<TokenRules> create(const WhisperTokenizer& tokenizer, const RuleOptions& options,
                                    Backend& backend);
 
