@@ -15,8 +15,8 @@
 
 #include "audio/wav_header.h"
 #include "check.h"
-#include "speech/whisper_recognizer.h"
-#include "speech/window_decoder.h"
+#include "speech/whisper/window_decoder.h"
+#include "speech/window_recognizer.h"
 #include "text/word_error.h"
 #include "whisper/stages.h"
 
@@ -111,7 +111,7 @@ class Texts final : public RecognizerObserver {
 
 Result<std::unique_ptr<Recognizer>> load(const std::string& data, Backend& backend) {
   MYNAH_TRY(auto model, bench::load_gguf(data + "/tiny.en.gguf", {}, Precision::Fast, backend));
-  return std::make_unique<WhisperRecognizer>(
+  return std::make_unique<WindowRecognizer>(
       std::make_shared<const WhisperWindows>(std::move(model)), nullptr);
 }
 
@@ -128,8 +128,8 @@ Result<Heard> hear(const Recognizer& recognizer, std::span<const Clip> clips) {
                     }});
   }
   RecognizerOptions options;
-  options.language = "en";
-  options.vad = false;
+  options.decoding.language = "en";
+  options.cutting.vad = false;
   Texts texts(clips.size());
   const auto start = std::chrono::steady_clock::now();
   recognizer.run(jobs, options, texts, {});

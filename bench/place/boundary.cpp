@@ -197,12 +197,10 @@ class Boundary {
                                   .precision = Precision::Fast,
                                   .cache_folder = options_.cache_folder};
     const place::StageBackend backend{.backend = view(), .storage = where().storage};
-    MYNAH_TRY(const auto here, place::load_windows(file, backend, backend));
-    MYNAH_TRY(whisper::ModelHeader header, read_whisper_header(file.path));
-    MYNAH_TRY(const auto there,
-              place::open_remote_windows(
-                  worker_, file, std::make_shared<const whisper::ModelHeader>(std::move(header)),
-                  where(), where(), no_limit()));
+    MYNAH_TRY(const auto opened, open_hearing(file.path));
+    MYNAH_TRY(const auto here, place::load_windows(*opened, file, backend, backend));
+    MYNAH_TRY(const auto there, place::open_remote_windows(worker_, file, opened->header(), where(),
+                                                           where(), no_limit()));
     MYNAH_TRY(const auto decoder_here, here->decoder({}));
     MYNAH_TRY(const auto decoder_there, there->decoder({}));
     constexpr size_t kWindow = size_t{30} * kRate_hz;
@@ -212,8 +210,10 @@ class Boundary {
       task.samples = std::span(sound).first(std::min(sound.size(), kWindow));
       tasks.push_back(std::move(task));
     }
-    const auto decode = [](WindowDecoder& decoder, std::span<const WindowTask> some) {
-      return Result<std::string>(bytes_of(decoder.decode(some, {})));
+    const auto decode = [](WindowDecoder& decoder,
+                           std::span<const WindowTask> some) -> Result<std::string> {
+      MYNAH_TRY(const auto heard, decoder.decode(some, {}));
+      return bytes_of(heard);
     };
     MYNAH_TRY_STATUS(add({.name = fmt::format("stt: {} windows together, {:.0f} s", tasks.size(),
                                               seconds_of(sounds_)),

@@ -16,8 +16,8 @@
 #include "models/kokoro/model.h"
 #include "place/discovery/host.h"
 #include "speech/kokoro_phonemizers.h"
-#include "speech/recognizer.h"
 #include "speech/synthesizer.h"
+#include "speech/window_model.h"
 #include "store/speech_models.h"
 
 namespace mynah::cli {
@@ -33,7 +33,7 @@ Status load(const StoredModel& model) {
   ThreadPool pool(place::usable_cores());
   MYNAH_TRY(const std::unique_ptr<Backend> backend, make_cpu_backend(pool));
   if (model.family == "whisper") {
-    MYNAH_TRY_STATUS(load_whisper(
+    MYNAH_TRY_STATUS(load_recognizer(
         model.path(), {.storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}},
         *backend, nullptr));
   } else if (model.family == "kokoro") {

@@ -66,7 +66,7 @@ void run_live(const Recognizer& recognizer, const RecognizerOptions& options, Re
               Transcript transcript, TranscriptSink& sink, size_t job) {
   const auto begin = std::chrono::steady_clock::now();
   RecognizerOptions wanted = options;
-  wanted.partial_text = sink.shows_partial();
+  wanted.cutting.partial_text = sink.shows_partial();
   const auto session = recognizer.session(wanted);
   const Status status = session ? recognise(**session, source, transcript, sink, job)
                                 : std::unexpected(session.error());
@@ -94,7 +94,7 @@ void run_stream(const Recognizer& recognizer, const RecognizerOptions& options,
     sink.on_done(job, std::unexpected(source.error()));
     return;
   }
-  if (options.clips.empty() && (*source)->pace() == Pace::Live) {
+  if (options.cutting.clips.empty() && (*source)->pace() == Pace::Live) {
     run_live(recognizer, options, **source, std::move(known), sink, job);
     return;
   }

@@ -50,7 +50,7 @@ Result<NamedModel> named_model(const Store& store, const std::string& name) {
     return detector(stored->name, resolved->path);
   }
   // Of a path every file could be a voice's: what it is its own header tells.
-  const bool listens = resolved->name.empty() && read_whisper_header(resolved->path).has_value();
+  const bool listens = resolved->name.empty() && open_hearing(resolved->path).has_value();
   if (resolved->name.empty() && !listens && detects_speech(resolved->path)) {
     return detector(std::filesystem::path(name).stem().string(), resolved->path);
   }

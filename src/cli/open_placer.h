@@ -24,7 +24,7 @@ struct PlacementWish {
   bool quiet = false;             // moves are told all the same: they are what the user must know
   std::string max_vram{};         // --max-vram: "4GB"; "": no limit
   std::string keep_alive = "5m";  // --keep-alive: "30s", "0", "never"
-  int batch = RecognizerOptions{}.batch;  // --batch: windows that are to be decoded together
+  int batch = CuttingOptions{}.batch;  // --batch: windows that are to be decoded together
 
   // The options --max-vram and --keep-alive.
   void limits(Fields& fields);

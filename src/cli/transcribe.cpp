@@ -73,8 +73,8 @@ void TranscribeCommand::fields(Fields& fields) {
       .positional("FILE", recordings_, "Recordings: files, folders, patterns; - is standard input.")
       .completes(Complete::Files);
   engine_.fields(fields);
-  decoding_.fields(fields);
-  decoding_.vad_fields(fields);
+  flags_.fields(fields);
+  flags_.vad_fields(fields);
   recording_.fields(fields);
   output_.fields(fields);
   fields.flag("detect-language", detect_language_, "Name the spoken language, and nothing more.")
@@ -109,13 +109,13 @@ void TranscribeCommand::settle() {
   if (karaoke || std::ranges::count(output_.formats, "json-full") > 0 || output_.max_line_width ||
       output_.max_line_count || output_.highlight_words || output_.max_segment_length > 0 ||
       output_.confidence || output_.confidence_marks) {
-    decoding_.recognizer.words = true;
+    flags_.options.decoding.words = true;
   }
   const bool subtitles = writes(TranscriptFormat::Srt) || writes(TranscriptFormat::Vtt) ||
                          std::ranges::count(output_.formats, "all") > 0;
-  words_for_cues_ = !decoding_.recognizer.words && subtitles &&
+  words_for_cues_ = !flags_.options.decoding.words && subtitles &&
                     output_.cues == CueShape::Readable && output_.style == TranscriptStyle::OpenAi;
-  decoding_.recognizer.words |= words_for_cues_;
+  flags_.options.decoding.words |= words_for_cues_;
   // As whisper-cli: a line of karaoke has 60 characters at most, unless another number is given.
   constexpr int kKaraokeCharacters = 60;
   if (karaoke && output_.max_segment_length == 0) {
@@ -254,10 +254,10 @@ void TranscribeCommand::leave_out_done(const Context& context, OutputPlans& plan
 
 Result<int> TranscribeCommand::run(Context& context) {
   shaping_ = shaping_options();
-  const bool asked_for_words = decoding_.recognizer.words;
+  const bool asked_for_words = flags_.options.decoding.words;
   settle();
   MYNAH_TRY_STATUS(check_recordings());
-  MYNAH_TRY(const RecognizerOptions options, decoding_.finish());
+  MYNAH_TRY(const RecognizerOptions options, flags_.finish());
   MYNAH_TRY_STATUS(recording_.finish());
   MYNAH_TRY_STATUS(output_.check());
   if (output_.max_line_count && !output_.max_line_width && output_.cues == CueShape::Raw) {
@@ -278,8 +278,8 @@ Result<int> TranscribeCommand::run(Context& context) {
   }
   EngineOptions wanted = engine_;
   wanted.wish.quiet = output_.quiet;
-  wanted.wish.batch = options.batch;
-  wanted.cuts = options.vad || std::ranges::any_of(recordings_, is_stream);
+  wanted.wish.batch = options.cutting.batch;
+  wanted.cuts = options.cutting.vad || std::ranges::any_of(recordings_, is_stream);
   MYNAH_TRY(const Engine engine, open_(wanted, context));
   if (Status status = engine.recognizer->check(options); !status) {
     // What no model could do was asked for wrongly.
@@ -330,7 +330,7 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   sink.quiet = output_.quiet;
   sink.explain = output_.explain;
   sink.start_s = recording_.start_s;
-  sink.clips = options.clips;
+  sink.clips = options.cutting.clips;
   sink.max_segment_length = output_.max_segment_length;
   sink.special_tokens = output_.special_tokens;
   if (!engine.recognizer->multilingual()) {
@@ -340,7 +340,7 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
         engine.recognizer->model_name(), multilingual_like(engine.recognizer->model_name()));
   }
   sink.print.style = output_.style;
-  sink.print.times = decoding_.recognizer.timestamps && (terminal || whisper_cpp);
+  sink.print.times = flags_.options.decoding.timestamps && (terminal || whisper_cpp);
   sink.print.joined = whisper_cpp && !sink.print.times && !output_.stereo_speakers;
   const bool colours =
       (terminal || whisper_cpp) && !context.environment.get("NO_COLOR").has_value();
@@ -363,9 +363,9 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   writer.words = !words_for_cues_;
   writer.first_cue = 1 + output_.cue_offset;
   writer.model_path = engine.model_path;
-  const bool heard = decoding_.recognizer.language == "auto";
+  const bool heard = flags_.options.decoding.language == "auto";
   writer.language =
-      heard && !engine.recognizer->multilingual() ? "en" : decoding_.recognizer.language;
+      heard && !engine.recognizer->multilingual() ? "en" : flags_.options.decoding.language;
   writer.system_info = engine.architecture;
   writer.multilingual = engine.recognizer->multilingual();
   writer.facts = engine.recognizer->facts();
@@ -384,10 +384,11 @@ ProgressStyle TranscribeCommand::progress_style(const Context& context) const {
 Transcript TranscribeCommand::known_before(const Engine& engine,
                                            const RecognizerOptions& options) const {
   Transcript known;
-  known.language =
-      options.language == "auto" && !engine.recognizer->multilingual() ? "en" : options.language;
+  known.language = options.decoding.language == "auto" && !engine.recognizer->multilingual()
+                       ? "en"
+                       : options.decoding.language;
   known.language_probability = known.language == "auto" ? 0.0F : 1.0F;
-  known.task = options.task == Task::Translate ? "translate" : "transcribe";
+  known.task = options.decoding.task == Task::Translate ? "translate" : "transcribe";
   known.model = engine.recognizer->model_name();
   known.device = engine.placer ? engine.placer->device(place::StageGroup::Stt) : "cpu";
   return known;
@@ -475,11 +476,11 @@ Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& 
   MYNAH_TRY(AudioOpenOptions audio, recording_.finish());
   audio.stop = context.stop;
   audio.duration_s = std::min(audio.duration_s.value_or(kLanguageWindow_s),
-                              kLanguageWindow_s * options.language_detection_segments);
-  options.language = "auto";
-  options.max_new_tokens = 1;  // the language is known before the first
-  options.temperatures = {0.0F};
-  options.words = false;
+                              kLanguageWindow_s * options.cutting.language_detection_segments);
+  options.decoding.language = "auto";
+  options.decoding.whisper.max_new_tokens = 1;  // the language is known before the first
+  options.decoding.whisper.temperatures = {0.0F};
+  options.decoding.words = false;
   std::vector<RecognizerJob> jobs;
   jobs.reserve(recordings_.size());
   for (const std::string& name : recordings_) {

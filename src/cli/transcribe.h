@@ -67,7 +67,7 @@ class TranscribeCommand : public Command {
   std::shared_ptr<const VoiceDetector> voice_;
   std::function<void(const std::string& name, const std::string& text)> note_;
   EngineOptions engine_;
-  DecodingOptions decoding_;
+  RecognizerFlags flags_;
   RecordingOptions recording_;
   OutputOptions output_;
   bool detect_language_ = false;

@@ -90,33 +90,39 @@ Status check_range(std::string_view flag, double value, double least, double mos
 
 }  // namespace
 
-void DecodingOptions::fields(Fields& fields) {
-  RecognizerOptions& r = recognizer;
+void RecognizerFlags::fields(Fields& fields) {
+  CuttingOptions& cutting = options.cutting;
+  DecodingOptions& decoding = options.decoding;
+  WhisperOptions& whisper = decoding.whisper;
   fields.section("Speech");
-  fields.option("language", "LANG", r.language, "Spoken language: a code, an English name or auto.")
+  fields
+      .option("language", "LANG", decoding.language,
+              "Spoken language: a code, an English name or auto.")
       .completes(Complete::Languages);
-  fields.choice("task", "TASK", r.task,
+  fields.choice("task", "TASK", decoding.task,
                 {{"transcribe", Task::Transcribe}, {"translate", Task::Translate}},
                 "Write what is said, or what it means in English.");
-  fields.flag("words", r.words, "Times of words.").also("word-timestamps");
-  fields.flag("timestamps", r.timestamps, "Times of segments.");
-  fields.option("initial-prompt", "TEXT", r.initial_prompt,
+  fields.flag("words", decoding.words, "Times of words.").also("word-timestamps");
+  fields.flag("timestamps", decoding.timestamps, "Times of segments.");
+  fields.option("initial-prompt", "TEXT", cutting.initial_prompt,
                 "Text before the recording: names, style.");
-  fields.flag("carry-initial-prompt", r.carry_initial_prompt,
+  fields.flag("carry-initial-prompt", cutting.carry_initial_prompt,
               "Give the initial prompt to every window, not the first alone.");
-  fields.option("hotwords", "WORDS", r.hotwords, "Words to expect, given to every window.");
+  fields.option("hotwords", "WORDS", cutting.hotwords, "Words to expect, given to every window.");
   fields.list("clip", "A-B", clips, "Only these parts of the recording: 75-90, 1:15-1:30.").once();
 
   fields.section("Decoding");
-  fields.choice("context", "HOW", r.context,
+  fields.choice("context", "HOW", whisper.context,
                 {{"cached", AudioContext::Cached}, {"full", AudioContext::Full}},
                 "Encode what is spoken, or whole windows of 30 seconds.");
-  fields.option("beam", "N", r.beam_size, "Beams of the search; 1: greedy.").also("beam-size");
-  fields.option("best-of", "N", r.best_of, "Samples tried where the temperature is above 0.");
-  fields.option("patience", "X", r.patience, "Patience of the beam search.");
-  fields.option("length-penalty", "X", r.length_penalty, "Exponent of a beam's length; 0: none.");
-  fields.option("repetition-penalty", "X", r.repetition_penalty, "Above 1: less repetition.");
-  fields.option("no-repeat-ngram-size", "N", r.no_repeat_ngram_size,
+  fields.option("beam", "N", whisper.beam_size, "Beams of the search; 1: greedy.")
+      .also("beam-size");
+  fields.option("best-of", "N", whisper.best_of, "Samples tried where the temperature is above 0.");
+  fields.option("patience", "X", whisper.patience, "Patience of the beam search.");
+  fields.option("length-penalty", "X", whisper.length_penalty,
+                "Exponent of a beam's length; 0: none.");
+  fields.option("repetition-penalty", "X", whisper.repetition_penalty, "Above 1: less repetition.");
+  fields.option("no-repeat-ngram-size", "N", whisper.no_repeat_ngram_size,
                 "No run of this many tokens twice; 0: off.");
   fields.option("temperature", "T", temperature, "Temperature of the first try.");
   fields
@@ -124,78 +130,82 @@ void DecodingOptions::fields(Fields& fields) {
               "Step to the next try of a doubtful window.")
       .also("temperature-increment-on-fallback");
   fields.flag("fallback", fallback, "Decode doubtful windows again at higher temperatures.");
-  fields.option("compression-ratio-threshold", "X", r.compression_ratio_threshold,
+  fields.option("compression-ratio-threshold", "X", whisper.compression_ratio_threshold,
                 "More repetitive text than this is doubtful.");
   fields
-      .option("log-probability-threshold", "X", r.log_probability_threshold,
+      .option("log-probability-threshold", "X", whisper.log_probability_threshold,
               "A mean below this is doubtful.")
       .also("logprob-threshold");
-  fields.option("no-speech-threshold", "P", r.no_speech_threshold,
+  fields.option("no-speech-threshold", "P", whisper.no_speech_threshold,
                 "Doubtful text above this probability of no speech is dropped.");
-  fields.option("entropy-threshold", "X", r.entropy_threshold,
+  fields.option("entropy-threshold", "X", whisper.entropy_threshold,
                 "whisper.cpp's guard against repetition.");
-  fields.option("seed", "N", r.seed, "Seed of the samples.");
-  fields.flag("condition-on-previous-text", r.condition_on_previous_text,
+  fields.option("seed", "N", decoding.seed, "Seed of the samples.");
+  fields.flag("condition-on-previous-text", cutting.condition_on_previous_text,
               "Give each window the text before it.");
-  fields.option("max-context-tokens", "N", r.max_context_tokens, "Tokens of prompt at most.");
-  fields.list("suppress-tokens", "IDS", r.suppress_tokens,
+  fields.option("max-context-tokens", "N", whisper.max_context_tokens, "Tokens of prompt at most.");
+  fields.list("suppress-tokens", "IDS", whisper.suppress_tokens,
               "Tokens never written; -1: the symbols that are no speech.");
-  fields.flag("suppress-blank", r.suppress_blank, "No window begins with a space alone.");
-  fields.option("suppress-regex", "RE", r.suppress_regex, "Tokens never written, by their text.");
-  fields.time("max-initial-timestamp", r.max_initial_timestamp_s,
+  fields.flag("suppress-blank", whisper.suppress_blank, "No window begins with a space alone.");
+  fields.option("suppress-regex", "RE", whisper.suppress_regex,
+                "Tokens never written, by their text.");
+  fields.time("max-initial-timestamp", whisper.max_initial_timestamp_s,
               "The first segment of a window begins by then.");
-  fields.option("max-new-tokens", "N", r.max_new_tokens, "Tokens of a window at most.");
+  fields.option("max-new-tokens", "N", whisper.max_new_tokens, "Tokens of a window at most.");
   fields
-      .time("hallucination-silence", r.hallucination_silence_s,
+      .time("hallucination-silence", cutting.hallucination_silence_s,
             "Drop text about silence longer than this where it seems invented.")
       .also("hallucination-silence-threshold");
-  fields.option("batch", "N", r.batch,
+  fields.option("batch", "N", cutting.batch,
                 "Windows decoded together; a long run has up to four such batches under way.");
-  fields.option("language-detection-segments", "N", r.language_detection_segments,
+  fields.option("language-detection-segments", "N", cutting.language_detection_segments,
                 "Windows that the language is heard from.");
 }
 
-void DecodingOptions::vad_fields(Fields& fields) {
-  VadOptions& v = recognizer.vad_options;
+void RecognizerFlags::vad_fields(Fields& fields) {
+  CuttingOptions& cutting = options.cutting;
+  VadOptions& v = cutting.vad_options;
   fields.section("Voice activity");
-  fields.flag("vad", recognizer.vad, "Cut the recording at silence, and decode speech alone.");
+  fields.flag("vad", cutting.vad, "Cut the recording at silence, and decode speech alone.");
   fields.option("vad-threshold", "P", v.threshold, "Speech begins at this probability.");
   fields.option("vad-negative-threshold", "P", v.negative_threshold,
                 "Speech ends below it; negative: threshold less 0.15.");
   fields.option("vad-min-speech-ms", "MS", v.min_speech_ms, "Shorter speech is dropped.");
   fields.time("vad-max-speech-s", v.max_speech_s, "Longer speech is cut.");
-  fields.time("chunk-length", recognizer.chunk_length_s,
+  fields.time("chunk-length", cutting.chunk_length_s,
               "Speech is heard in pieces of at most this many seconds.");
   fields.option("vad-min-silence-ms", "MS", v.min_silence_ms, "Shorter silence does not cut.");
   fields.option("vad-speech-pad-ms", "MS", v.speech_pad_ms, "Added on both sides of speech.");
 }
 
-Result<RecognizerOptions> DecodingOptions::finish() const {
-  RecognizerOptions options = recognizer;
-  MYNAH_TRY_STATUS(check_range("--beam", options.beam_size, 1, 64));
-  MYNAH_TRY_STATUS(check_range("--best-of", options.best_of, 1, 64));
-  MYNAH_TRY_STATUS(check_range("--repetition-penalty", options.repetition_penalty, 0.01, 100));
-  MYNAH_TRY_STATUS(check_range("--batch", options.batch, 1, 256));
+Result<RecognizerOptions> RecognizerFlags::finish() const {
+  RecognizerOptions finished = options;
+  CuttingOptions& cutting = finished.cutting;
+  WhisperOptions& whisper = finished.decoding.whisper;
+  MYNAH_TRY_STATUS(check_range("--beam", whisper.beam_size, 1, 64));
+  MYNAH_TRY_STATUS(check_range("--best-of", whisper.best_of, 1, 64));
+  MYNAH_TRY_STATUS(check_range("--repetition-penalty", whisper.repetition_penalty, 0.01, 100));
+  MYNAH_TRY_STATUS(check_range("--batch", cutting.batch, 1, 256));
   MYNAH_TRY_STATUS(check_range("--temperature", temperature, 0, 1));
   MYNAH_TRY_STATUS(check_range("--temperature-increment", temperature_increment, 0, 1));
-  MYNAH_TRY_STATUS(check_range("--vad-threshold", options.vad_options.threshold, 0, 1));
-  MYNAH_TRY_STATUS(check_range("--chunk-length", options.chunk_length_s, 5, 30));
-  MYNAH_TRY_STATUS(check_range("--max-new-tokens", options.max_new_tokens, 1, 448));
-  MYNAH_TRY_STATUS(check_range("--max-context-tokens", options.max_context_tokens, 0, 1 << 20));
-  options.temperatures = {temperature};
+  MYNAH_TRY_STATUS(check_range("--vad-threshold", cutting.vad_options.threshold, 0, 1));
+  MYNAH_TRY_STATUS(check_range("--chunk-length", cutting.chunk_length_s, 5, 30));
+  MYNAH_TRY_STATUS(check_range("--max-new-tokens", whisper.max_new_tokens, 1, 448));
+  MYNAH_TRY_STATUS(check_range("--max-context-tokens", whisper.max_context_tokens, 0, 1 << 20));
+  whisper.temperatures = {temperature};
   if (fallback && temperature_increment > 0) {
     // Steps are counted, not added up: five of 0.2 make 1.0 exactly.
     const auto steps =
         static_cast<int>(std::floor((1.0F - temperature) / temperature_increment + 1e-4F));
     for (int i = 1; i <= steps; ++i) {
-      options.temperatures.push_back(temperature + temperature_increment * static_cast<float>(i));
+      whisper.temperatures.push_back(temperature + temperature_increment * static_cast<float>(i));
     }
   }
   for (const std::string& clip : clips) {
     MYNAH_TRY(const ClipRange range, parse_clip(clip));
-    options.clips.push_back(range);
+    cutting.clips.push_back(range);
   }
-  return options;
+  return finished;
 }
 
 void RecordingOptions::fields(Fields& fields) {

@@ -8,14 +8,14 @@
 #include "audio/open.h"
 #include "cli/engine.h"
 #include "cli/fields.h"
-#include "speech/recognizer.h"
+#include "speech/recognizer_options.h"
 #include "speech/writers.h"
 
 namespace mynah::cli {
 
-// How to decode: RecognizerOptions and the few flags that are several of its members.
-struct DecodingOptions {
-  RecognizerOptions recognizer;
+// How to hear: RecognizerOptions and the few flags that are several of its members.
+struct RecognizerFlags {
+  RecognizerOptions options;
   float temperature = 0.0F;
   float temperature_increment = 0.2F;
   bool fallback = true;

@@ -176,8 +176,8 @@ void WerCommand::fields(Fields& fields) {
               "Hear the language of each clip, instead of taking the table's.");
   fields.flag("explain", explain_, "Say what was chosen, and why.").once();
   engine_.fields(fields);
-  decoding_.fields(fields);
-  decoding_.vad_fields(fields);
+  flags_.fields(fields);
+  flags_.vad_fields(fields);
 }
 
 std::string WerCommand::details() const {
@@ -209,10 +209,10 @@ Result<std::vector<ReferenceClip>> WerCommand::read_references() const {
 
 Result<std::vector<std::string>> WerCommand::recognise(Context& context,
                                                        std::vector<ReferenceClip>& clips) {
-  MYNAH_TRY(RecognizerOptions options, decoding_.finish());
+  MYNAH_TRY(RecognizerOptions options, flags_.finish());
   EngineOptions wanted = engine_;
-  wanted.wish.batch = options.batch;
-  wanted.cuts = options.vad;
+  wanted.wish.batch = options.cutting.batch;
+  wanted.cuts = options.cutting.vad;
   MYNAH_TRY(const Engine engine, open_(wanted, context));
   if (explain_) {
     say_each(context, engine.explanation);
@@ -243,7 +243,7 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
   LastLook last_look(engine.placer.get());
   const auto begin = std::chrono::steady_clock::now();
   for (const auto& [language, members] : groups) {
-    options.language = language;
+    options.decoding.language = language;
     MYNAH_TRY_STATUS(engine.recognizer->check(options));
     std::vector<std::string> names;
     std::vector<RecognizerJob> jobs;

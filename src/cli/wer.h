@@ -43,7 +43,7 @@ class WerCommand : public Command {
 
   EngineOpener open_;
   EngineOptions engine_;
-  DecodingOptions decoding_;
+  RecognizerFlags flags_;
   std::vector<std::string> tables_;
   std::vector<std::string> languages_;
   std::string hypotheses_;

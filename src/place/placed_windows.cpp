@@ -20,24 +20,23 @@ namespace {
 using WindowRungs = Rungs<WindowModel>;
 
 // A device that computes nonsense shows it in likelihoods that are none.
-bool is_sound(const WindowText& text) {
-  const whisper::Generated& generated = text.generated;
-  for (const float value : generated.log_probabilities) {
-    if (!std::isfinite(value)) {
-      return false;
-    }
-  }
-  return std::isfinite(generated.sum_log_probability) &&
-         std::isfinite(generated.no_speech_probability);
+bool is_sound(const HeardWindow& heard) {
+  const auto are_numbers = [](std::span<const float> values) {
+    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+  };
+  return std::isfinite(heard.doubt.mean_log_probability) &&
+         std::isfinite(heard.doubt.no_speech_probability) &&
+         std::ranges::all_of(heard.segments, [&](const Segment& segment) {
+           return are_numbers(segment.token_log_probabilities);
+         });
 }
 
-void check_sound(std::span<const WindowText> texts, const WindowRungs::Rung& rung) {
-  const std::string device = devices_of(rung.where);
-  for (const WindowText& text : texts) {
-    if (!is_sound(text)) {
-      throw DeviceError({ErrorCode::Device, device + " computed numbers that are none (NaN)"});
-    }
+Status check_sound(std::span<const HeardWindow> windows, const WindowRungs::Rung& rung) {
+  if (!std::ranges::all_of(windows, is_sound)) {
+    return fail(ErrorCode::Device,
+                devices_of(rung.where) + " computed numbers that are none (NaN)");
   }
+  return {};
 }
 
 // "12.0 s of recording 1".
@@ -49,7 +48,7 @@ std::string range_of(std::span<const WindowTask> tasks) {
 
 class PlacedDecoder final : public WindowDecoder, private Keeper {
  public:
-  PlacedDecoder(std::shared_ptr<WindowRungs> rungs, const RecognizerOptions& options)
+  PlacedDecoder(std::shared_ptr<WindowRungs> rungs, const DecodingOptions& options)
       : rungs_(std::move(rungs)), options_(options) {
     rungs_->add(*this);
   }
@@ -64,28 +63,27 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
     return rungs_->on_some_rung([&](const WindowRungs::Rung& rung) { return begin_on(rung); });
   }
 
-  [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
-                                               const std::stop_token& stop) override {
-    std::vector<WindowText> texts;
-    while (texts.size() < tasks.size() && !stop.stop_requested()) {
-      try {
-        std::ranges::move(decode_some(tasks.subspan(texts.size()), stop),
-                          std::back_inserter(texts));
-      } catch (const DeviceError& error) {
-        if (error.error().code != ErrorCode::Cancelled || !stop.stop_requested()) {
-          throw;
-        }
+  [[nodiscard]] Result<std::vector<HeardWindow>> decode(std::span<const WindowTask> tasks,
+                                                        const std::stop_token& stop) override {
+    std::vector<HeardWindow> heard;
+    while (heard.size() < tasks.size() && !stop.stop_requested()) {
+      auto some = decode_some(tasks.subspan(heard.size()), stop);
+      if (some) {
+        std::ranges::move(*some, std::back_inserter(heard));
+      } else if (some.error().code != ErrorCode::Cancelled || !stop.stop_requested()) {
+        return some;
       }
     }
-    texts.resize(tasks.size());  // once it is to stop they mean nothing
-    return texts;
+    heard.resize(tasks.size());  // once it is to stop they mean nothing
+    return heard;
   }
 
-  [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop) override {
-    return compute([&] {
-      WindowText text = decoder_->draft(task, stop);
-      check_sound({&text, 1}, rung_);
-      return text;
+  [[nodiscard]] Result<HeardWindow> draft(const WindowTask& task,
+                                          const std::stop_token& stop) override {
+    return compute([&]() -> Result<HeardWindow> {
+      MYNAH_TRY(HeardWindow heard, decoder_->draft(task, stop));
+      MYNAH_TRY_STATUS(check_sound({&heard, 1}, rung_));
+      return heard;
     });
   }
 
@@ -93,19 +91,19 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
 
  private:
   // The first of the tasks: as many as there is memory for where they are heard.
-  std::vector<WindowText> decode_some(std::span<const WindowTask> tasks,
-                                      const std::stop_token& stop) {
+  Result<std::vector<HeardWindow>> decode_some(std::span<const WindowTask> tasks,
+                                               const std::stop_token& stop) {
     size_t windows = 0;
     return compute(
-        [&] {
+        [&]() -> Result<std::vector<HeardWindow>> {
           windows = std::min(tasks.size(), rungs_->windows_together());
           const std::span<const WindowTask> some = tasks.first(windows);
-          std::vector<WindowText> texts = decoder_->decode(some, stop);
+          MYNAH_TRY(std::vector<HeardWindow> heard, decoder_->decode(some, stop));
           if (!stop.stop_requested()) {
-            check_sound(texts, rung_);
+            MYNAH_TRY_STATUS(check_sound(heard, rung_));
             rungs_->vouch(rung_, range_of(some));
           }
-          return texts;
+          return heard;
         },
         &windows);
   }
@@ -122,13 +120,11 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
     return {};
   }
 
-  // Does the work with a decoder of the device that is to be used. Throws DeviceError.
+  // Does the work with a decoder of the device that is to be used.
   template <class Compute>
-  auto compute(const Compute& work, const size_t* windows = nullptr)
-      -> std::invoke_result_t<Compute> {
-    using Text = std::invoke_result_t<Compute>;
-    Result<Text> done = rungs_->on_some_rung(
-        [&](const WindowRungs::Rung& rung) -> Result<Text> {
+  std::invoke_result_t<Compute> compute(const Compute& work, const size_t* windows = nullptr) {
+    return rungs_->on_some_rung(
+        [&](const WindowRungs::Rung& rung) -> std::invoke_result_t<Compute> {
           if (rung.number != rung_.number) {
             MYNAH_TRY_STATUS(begin_on(rung));
           }
@@ -138,14 +134,10 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
           return result;
         },
         windows);
-    if (!done) {
-      throw DeviceError(std::move(done).error());
-    }
-    return *std::move(done);
   }
 
   std::shared_ptr<WindowRungs> rungs_;
-  RecognizerOptions options_;
+  DecodingOptions options_;
   std::unique_ptr<WindowDecoder> decoder_;
   WindowRungs::Rung rung_;  // that decoder_ is of; number 0: of none
   WindowTimings timings_;
@@ -153,14 +145,13 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
 
 class PlacedWindows final : public WindowModel {
  public:
-  PlacedWindows(std::shared_ptr<WindowRungs> rungs,
-                std::shared_ptr<const whisper::ModelHeader> header)
+  PlacedWindows(std::shared_ptr<WindowRungs> rungs, std::shared_ptr<const HearingHeader> header)
       : rungs_(std::move(rungs)), header_(std::move(header)) {}
 
-  [[nodiscard]] const whisper::ModelHeader& header() const override { return *header_; }
+  [[nodiscard]] std::shared_ptr<const HearingHeader> header() const override { return header_; }
 
   [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
-      const RecognizerOptions& options) const override {
+      const DecodingOptions& options) const override {
     auto decoder = std::make_unique<PlacedDecoder>(rungs_, options);
     MYNAH_TRY_STATUS(decoder->begin());
     return decoder;
@@ -182,17 +173,19 @@ class PlacedWindows final : public WindowModel {
 
  private:
   std::shared_ptr<WindowRungs> rungs_;
-  std::shared_ptr<const whisper::ModelHeader> header_;
+  std::shared_ptr<const HearingHeader> header_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& file) {
-  MYNAH_TRY(whisper::ModelHeader read, read_whisper_header(file.path));
-  const auto header = std::make_shared<const whisper::ModelHeader>(std::move(read));
+  MYNAH_TRY(const std::shared_ptr<const HearingFile> opened, open_hearing(file.path));
+  const auto header = opened->header();
   state_->expect(file);
-  const auto open = [file, header](const StagePlaces& where,
-                                   PlacementState& state) -> Result<WindowRungs::Opened> {
+  // The file is read once for the start; who opens the model later opens it anew.
+  const auto open = [file, header, now = std::weak_ptr(opened)](
+                        const StagePlaces& where,
+                        PlacementState& state) -> Result<WindowRungs::Opened> {
     const StageDevice& encoder = where.at(Stage::SttEncoder);
     const StageDevice& decoder = where.at(Stage::SttDecoder);
     if (!is_here(where)) {
@@ -204,8 +197,13 @@ Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& fi
     }
     MYNAH_TRY(auto of_encoder, state.open_here(Stage::SttEncoder, encoder));
     MYNAH_TRY(auto of_decoder, state.open_here(Stage::SttDecoder, decoder));
-    MYNAH_TRY(auto model, load_windows(file, {.backend = *of_encoder, .storage = encoder.storage},
-                                       {.backend = *of_decoder, .storage = decoder.storage}));
+    std::shared_ptr<const HearingFile> read = now.lock();
+    if (read == nullptr) {
+      MYNAH_TRY(read, open_hearing(file.path));
+    }
+    MYNAH_TRY(auto model,
+              load_windows(*read, file, {.backend = *of_encoder, .storage = encoder.storage},
+                           {.backend = *of_decoder, .storage = decoder.storage}));
     return WindowRungs::Opened{
         .model = keeping(std::move(model), std::move(of_encoder), std::move(of_decoder)),
         .probe = {}};

@@ -46,7 +46,7 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
       : options_(options),
         partials_(partials),
         voice_(with_automatic_level(builtin_voice_detector())->session()),
-        segmenter_(utterance_options(options.vad_options),
+        segmenter_(utterance_options(options.cutting.vad_options),
                    static_cast<double>(kVoiceScorerFrame) / kRate) {}
 
   Result<LiveText> push(Samples samples) override {
@@ -55,7 +55,7 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
       const size_t count = std::min(samples.size(), kVoiceScorerFrame - frame_.size());
       for (const float sample : samples.first(count)) {
         const double now_s = static_cast<double>(heard_ + frame_.size()) / kRate;
-        frame_.push_back(inside(options_.clips, now_s) ? sample : 0.0F);
+        frame_.push_back(inside(options_.cutting.clips, now_s) ? sample : 0.0F);
       }
       samples = samples.subspan(count);
       if (frame_.size() == kVoiceScorerFrame) {
@@ -107,7 +107,7 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
   Status hear_frame(LiveText& live) {
     MYNAH_TRY(const std::vector<float> probabilities, voice_->push(frame_));
     (void)segmenter_.push(probabilities);
-    const bool speaking = segmenter_.speaking() || !options_.vad;
+    const bool speaking = segmenter_.speaking() || !options_.cutting.vad;
     utterance_.insert(utterance_.end(), frame_.begin(), frame_.end());
     heard_ += frame_.size();
     const std::vector<float> heard = std::exchange(frame_, {});
@@ -164,7 +164,7 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
     for (const SphinxWord& word : words) {
       segment.text += " " + word.text;
       log_probability += std::log(std::max(word.probability, 1e-10F));
-      if (options_.words) {
+      if (options_.decoding.words) {
         segment.words.push_back({.text = " " + word.text,
                                  .start_s = begin_s + word.start_s,
                                  .end_s = std::min(end_s, begin_s + word.end_s),
@@ -209,18 +209,18 @@ class BuiltinRecognizer final : public Recognizer {
   [[nodiscard]] bool multilingual() const override { return false; }
 
   [[nodiscard]] Status check(const RecognizerOptions& options) const override {
-    if (options.task == Task::Translate) {
+    if (options.decoding.task == Task::Translate) {
       return fail(ErrorCode::Unsupported,
                   "the built-in recogniser cannot translate; a model that can: mynah pull tiny");
     }
     for (const std::string_view known :
          {"", "auto", "en", "English", "english", "en-us", "en-US"}) {
-      if (options.language == known) {
+      if (options.decoding.language == known) {
         return {};
       }
     }
     return fail(ErrorCode::Unsupported, "the built-in recogniser knows English only, not \"" +
-                                            options.language +
+                                            options.decoding.language +
                                             "\"; a model for 99 languages: mynah pull tiny");
   }
 
@@ -232,15 +232,16 @@ class BuiltinRecognizer final : public Recognizer {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point began = Clock::now();
     MYNAH_TRY(const std::unique_ptr<AudioSource> source, work.open());
-    Transcript transcript{.language = "en",
-                          .language_probability = 1,
-                          .task = options.task == Task::Translate ? "translate" : "transcribe",
-                          .duration_s = 0,
-                          .segments = {},
-                          .model = std::string(kModelName),
-                          .device = "cpu",
-                          .timings = {},
-                          .notes = {std::string(kNote)}};
+    Transcript transcript{
+        .language = "en",
+        .language_probability = 1,
+        .task = options.decoding.task == Task::Translate ? "translate" : "transcribe",
+        .duration_s = 0,
+        .segments = {},
+        .model = std::string(kModelName),
+        .device = "cpu",
+        .timings = {},
+        .notes = {std::string(kNote)}};
     const auto keep = [&](LiveText live) {
       for (Segment& segment : live.committed) {
         observer.on_segment(job, segment);

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "tensor/device_error.h"
-
 namespace mynah {
 namespace {
 
@@ -21,25 +19,16 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 size_t most_windows(const RecognizerOptions& options) {
-  return static_cast<size_t>(std::max(1, options.batch));
-}
-
-std::unique_ptr<WindowDecoder> new_decoder(const WindowModel& model,
-                                           const RecognizerOptions& options) {
-  auto decoder = model.decoder(options);
-  if (!decoder) {
-    throw DeviceError(std::move(decoder).error());  // options were checked: it is the device
-  }
-  return *std::move(decoder);
+  return static_cast<size_t>(std::max(1, options.cutting.batch));
 }
 
 }  // namespace
 
-JobScheduler::JobScheduler(const WindowModel& model, const RecognizerOptions& options,
+JobScheduler::JobScheduler(const WindowModel& model, RecognizerOptions options,
                            const VoiceDetector* voice, std::span<const RecognizerJob> jobs,
                            RecognizerObserver& observer)
     : model_(model),
-      options_(options),
+      options_(std::move(options)),
       voice_(voice),
       jobs_(jobs),
       observer_(observer),
@@ -90,10 +79,11 @@ JobScheduler::Batch JobScheduler::take_batch(size_t windows, const std::stop_tok
   return batch;
 }
 
-void JobScheduler::decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop) {
+Status JobScheduler::decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop) {
   const WindowTimings before = decoder.timings();
-  batch.texts = decoder.decode(batch.tasks, stop);
+  MYNAH_TRY(batch.heard, decoder.decode(batch.tasks, stop));
   batch.spent = decoder.timings().since(before);
+  return {};
 }
 
 void JobScheduler::accept(Batch& batch, int parts) {
@@ -102,10 +92,10 @@ void JobScheduler::accept(Batch& batch, int parts) {
     OpenJob& owner = *batch.taken[i].owner;
     owner.timings.add(batch.spent, share);  // a batch's time is shared by its windows
     owner.waiting.try_emplace(batch.taken[i].order, batch.taken[i].ticket,
-                              std::move(batch.texts[i]));
+                              std::move(batch.heard[i]));
     while (!owner.waiting.empty() && owner.waiting.begin()->first == owner.accepted) {
       const Heard heard = std::move(owner.waiting.extract(owner.waiting.begin()).mapped());
-      owner.job->accept(heard.ticket, heard.text);
+      owner.job->accept(heard.ticket, heard.window);
       ++owner.accepted;
     }
     report_segments(owner);
@@ -120,15 +110,16 @@ void JobScheduler::report_segments(OpenJob& open) {
   observer_.on_progress(open.number, open.job->done_s(), open.job->duration_s());
 }
 
-void JobScheduler::decode_batch(const std::stop_token& stop) {
+Status JobScheduler::decode_batch(const std::stop_token& stop) {
   Batch batch = take_batch(most_windows(options_), stop);
   if (batch.tasks.empty() || stop.stop_requested()) {
-    return;
+    return {};
   }
-  decode(*decoder_, batch, stop);
+  MYNAH_TRY_STATUS(decode(*decoder_, batch, stop));
   if (!stop.stop_requested()) {  // else texts are unfinished
     accept(batch, 1);
   }
+  return {};
 }
 
 // Files that are not open yet are taken for one window each.
@@ -152,7 +143,7 @@ int JobScheduler::useful_parts() const {
 
 void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (next_report_ < jobs_.size() && !stop.stop_requested() && failure_ == nullptr) {
+  while (next_report_ < jobs_.size() && !stop.stop_requested() && !failure_) {
     // Smaller batches towards the end, so that all parts come to it together.
     const size_t fair = windows_left() / static_cast<size_t>(parts) + 1;
     Batch batch = take_batch(std::min(most_windows(options_), fair), stop);
@@ -169,9 +160,13 @@ void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token
     }
     ++decoding_;
     lock.unlock();
-    decode(decoder, batch, stop);
+    const Status decoded = decode(decoder, batch, stop);
     lock.lock();
     --decoding_;
+    if (!decoded) {
+      failure_ = decoded.error();
+      break;
+    }
     if (stop.stop_requested()) {
       break;  // texts are unfinished
     }
@@ -182,24 +177,16 @@ void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token
   changed_.notify_all();
 }
 
-void JobScheduler::run_in_parts(int parts, const std::stop_token& stop) {
+Status JobScheduler::run_in_parts(int parts, const std::stop_token& stop) {
   std::vector<std::unique_ptr<WindowDecoder>> decoders;
   decoders.reserve(static_cast<size_t>(parts));
   for (int part = 0; part < parts; ++part) {
-    decoders.push_back(new_decoder(model_, options_));
+    MYNAH_TRY(auto decoder, model_.decoder(options_.decoding));
+    decoders.push_back(std::move(decoder));
   }
-  model_.run_parts(parts, [&](int part) {
-    try {
-      work(*decoders[static_cast<size_t>(part)], parts, stop);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      failure_ = std::current_exception();
-      changed_.notify_all();
-    }
-  });
-  if (failure_ != nullptr) {
-    std::rethrow_exception(failure_);
-  }
+  model_.run_parts(parts,
+                   [&](int part) { work(*decoders[static_cast<size_t>(part)], parts, stop); });
+  return failure_ ? std::unexpected(*failure_) : Status{};
 }
 
 void JobScheduler::close_finished() {
@@ -255,20 +242,21 @@ void JobScheduler::end_all(const Error& error) {
   report_ended();
 }
 
-void JobScheduler::run(const std::stop_token& stop) {
-  decoder_ = new_decoder(model_, options_);
+Status JobScheduler::run(const std::stop_token& stop) {
+  MYNAH_TRY(decoder_, model_.decoder(options_.decoding));
   while (next_report_ < jobs_.size()) {
     if (stop.stop_requested()) {
       end_all({ErrorCode::Cancelled, "stopped before the end of the recording"});
-      return;
+      return {};
     }
     if (const int parts = useful_parts(); parts > 1) {
-      run_in_parts(parts, stop);
+      MYNAH_TRY_STATUS(run_in_parts(parts, stop));
     } else {
-      decode_batch(stop);
+      MYNAH_TRY_STATUS(decode_batch(stop));
       close_finished();
     }
   }
+  return {};
 }
 
 }  // namespace mynah

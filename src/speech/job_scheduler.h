@@ -3,7 +3,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,13 +22,13 @@ namespace mynah {
 // each; what it gives is the same, in the same order.
 class JobScheduler {
  public:
-  // `options` must be those that the model's decoders accept; all must outlive it.
-  JobScheduler(const WindowModel& model, const RecognizerOptions& options,
-               const VoiceDetector* voice, std::span<const RecognizerJob> jobs,
-               RecognizerObserver& observer);
+  // `options` must be those that the model's decoders accept; the others must outlive it.
+  JobScheduler(const WindowModel& model, RecognizerOptions options, const VoiceDetector* voice,
+               std::span<const RecognizerJob> jobs, RecognizerObserver& observer);
 
-  // Ends every job, with an error where it has one. A DeviceError passes through.
-  void run(const std::stop_token& stop);
+  // Ends every job, with an error where it has one. An error is the device's: what has not ended is
+  // to be ended with it.
+  Status run(const std::stop_token& stop);
 
   // Ends whatever has not ended with this error.
   void end_all(const Error& error);
@@ -37,7 +36,7 @@ class JobScheduler {
  private:
   struct Heard {
     size_t ticket = 0;
-    WindowText text;
+    HeardWindow window;
   };
 
   struct OpenJob {
@@ -63,23 +62,23 @@ class JobScheduler {
     std::vector<Taken> taken;
     std::vector<WindowTask> tasks;
     std::vector<std::vector<float>> samples;  // of the tasks, where the recordings' may move
-    std::vector<WindowText> texts;
+    std::vector<HeardWindow> heard;
     WindowTimings spent;
   };
 
   void open_next();
   // Up to `windows` windows.
   [[nodiscard]] Batch take_batch(size_t windows, const std::stop_token& stop);
-  static void decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop);
+  static Status decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop);
   // Hands the texts to their jobs, each job's in the order of its windows; each part's time counts
   // as its share.
   void accept(Batch& batch, int parts);
-  void decode_batch(const std::stop_token& stop);
+  Status decode_batch(const std::stop_token& stop);
 
   // Into how many parts the rest is best shared out; 1 where it is too little.
   [[nodiscard]] int useful_parts() const;
   [[nodiscard]] size_t windows_left() const;
-  void run_in_parts(int parts, const std::stop_token& stop);
+  Status run_in_parts(int parts, const std::stop_token& stop);
   // What one part does: batch after batch, until all is done.
   void work(WindowDecoder& decoder, int parts, const std::stop_token& stop);
 
@@ -89,7 +88,7 @@ class JobScheduler {
   void report_ended();
 
   const WindowModel& model_;
-  const RecognizerOptions& options_;
+  RecognizerOptions options_;
   std::unique_ptr<WindowDecoder> decoder_;
   const VoiceDetector* voice_;
   std::span<const RecognizerJob> jobs_;
@@ -104,7 +103,7 @@ class JobScheduler {
   std::mutex mutex_;
   std::condition_variable changed_;
   int decoding_ = 0;  // batches
-  std::exception_ptr failure_;
+  std::optional<Error> failure_;
 };
 
 }  // namespace mynah

@@ -5,17 +5,15 @@
 #include <cmath>
 #include <iterator>
 
-#include "speech/shorter_windows.h"
 #include "speech/word_times.h"
-#include "tensor/device_error.h"
 
 namespace mynah {
 namespace {
 
-constexpr int kRate_hz = 16000;
+constexpr int kRate_hz = kHearingRate_hz;
 
 // A pause this long ends a piece of text; longer ones would only keep the user waiting.
-ChunkOptions live_chunks(const RecognizerOptions& options, const VadOptions& vad) {
+ChunkOptions live_chunks(const CuttingOptions& options, const VadOptions& vad) {
   return {.max_s = options.chunk_length_s,
           .max_gap_s = 0.6,
           .pad_s = 0.3,
@@ -46,7 +44,7 @@ double seconds_of(int64_t samples) {
 Result<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const WindowModel> model,
                                                          std::shared_ptr<const VoiceDetector> voice,
                                                          const RecognizerOptions& options) {
-  MYNAH_TRY(auto decoder, model->decoder(options));
+  MYNAH_TRY(auto decoder, model->decoder(options.decoding));
   return std::unique_ptr<LiveSession>(
       new LiveSession(std::move(model), std::move(voice), options, std::move(decoder)));
 }
@@ -62,7 +60,7 @@ LiveSession::LiveSession(std::shared_ptr<const WindowModel> model,
 }
 
 void LiveSession::listen_anew() {
-  const RecognizerOptions& options = options_;
+  const CuttingOptions& options = options_.cutting;
   VadOptions vad = voice_->for_recogniser(options.vad_options);
   if (vad.negative_threshold < 0) {
     // The usual distance, but a pause must be found below a low threshold too.
@@ -94,12 +92,8 @@ void LiveSession::reset() {
   language_probability_ = 0;
   previous_.clear();
   dead_.reset();
-  const WhisperTokenizer& tokenizer = model_->header().tokenizer;
-  const std::string& language = options_.language;
-  language_token_ = language == "auto" ? -1 : tokenizer.language_token(language).value_or(-1);
-  if (!options_.initial_prompt.empty()) {
-    previous_ = tokenizer.encode(" " + options_.initial_prompt);
-  }
+  begun_ = false;
+  told_language_ = model_->header()->facts().language_asked(options_.decoding.language);
 }
 
 Result<std::vector<LiveSession::Chunk>> LiveSession::find_speech(std::span<const float> samples) {
@@ -164,32 +158,35 @@ Result<std::vector<LiveSession::Chunk>> LiveSession::end_speech() {
 }
 
 WindowTask LiveSession::task_of(const SampleRange& range, bool surely_speech) const {
+  const CuttingOptions& cutting = options_.cutting;
+  const bool prompted =
+      !cutting.initial_prompt.empty() && (!begun_ || cutting.condition_on_previous_text);
   return {.samples = samples_.slice(range.begin, range.end),
+          .prompts = prompted ? std::vector{cutting.initial_prompt} : std::vector<std::string>{},
           .previous = previous_,
-          .language_token = language_token_,
-          .seed = options_.seed ^ static_cast<uint64_t>(range.begin),
+          .language = told_language_,
+          .seed = options_.decoding.seed ^ static_cast<uint64_t>(range.begin),
           .surely_speech = surely_speech,
           .begin_s = seconds_of(range.begin)};
 }
 
-std::vector<Segment> LiveSession::segments_of(const Chunk& chunk, const WindowText& text) {
+std::vector<Segment> LiveSession::segments_of(const Chunk& chunk, const HeardWindow& heard) {
   const SampleRange& range = chunk.range;
   const double end_s = seconds_of(range.end);
-  std::vector<Segment> segments =
-      mynah::segments_of(model_->header().tokenizer, text, seconds_of(range.begin));
-  share_out_words(segments, text.words, seconds_of(range.begin), last_speech_s_);
+  std::vector<Segment> segments = segments_at(heard, seconds_of(range.begin));
+  share_out_words(segments, heard.words, seconds_of(range.begin), last_speech_s_);
   give_words_length(segments, seconds_of(range.begin));
   for (Segment& segment : segments) {
     segment.end_s = std::min(end_s, segment.end_s);
   }
-  std::erase_if(segments, [&text](const Segment& segment) {
-    return blank(segment.text) || segment.start_s >= segment.end_s || text.silent;
+  std::erase_if(segments, [&heard](const Segment& segment) {
+    return blank(segment.text) || segment.start_s >= segment.end_s || heard.silent;
   });
   keep_to_speech(segments, seconds_of(chunk.speech.begin), seconds_of(chunk.speech.end));
   return segments;
 }
 
-LiveText LiveSession::commit_chunks(std::span<const Chunk> chunks) {
+Result<LiveText> LiveSession::commit_chunks(std::span<const Chunk> chunks) {
   LiveText live;
   std::vector<Chunk> waiting(chunks.rbegin(), chunks.rend());  // the first is last
   while (!waiting.empty()) {
@@ -197,26 +194,29 @@ LiveText LiveSession::commit_chunks(std::span<const Chunk> chunks) {
     const SampleRange& range = chunk.range;
     waiting.pop_back();
     const WindowTask task = task_of(range, chunk.surely_speech);
-    const WindowText text =
-        std::move(decoder_->decode(std::span(&task, 1), std::stop_token()).front());
-    if (const auto first =
-            shorter_window(model_->header().tokenizer, options_, task.samples, text)) {
+    auto decoded = decoder_->decode(std::span(&task, 1), std::stop_token());
+    if (!decoded) {
+      return end_with(std::move(decoded).error());
+    }
+    const HeardWindow& heard = decoded->front();
+    if (const auto first = heard.shorter) {
       waiting.push_back({{range.begin + *first, range.end}, chunk.speech, chunk.surely_speech});
       waiting.push_back({{range.begin, range.begin + *first}, chunk.speech, chunk.surely_speech});
       continue;
     }
-    if (language_token_ < 0 && text.language_token >= 0) {
-      language_token_ = text.language_token;
-      language_ = model_->header().tokenizer.language_code(language_token_);
-      language_probability_ = text.language_probability;
+    begun_ = true;
+    if (told_language_.empty() && !heard.language.empty()) {
+      told_language_ = heard.language;
+      language_ = heard.language;
+      language_probability_ = heard.language_probability;
     }
-    if (!options_.condition_on_previous_text) {
+    if (!options_.cutting.condition_on_previous_text) {
       previous_.clear();
     }
-    for (Segment& segment : segments_of(chunk, text)) {
+    for (Segment& segment : segments_of(chunk, heard)) {
       segment.id = next_id_++;
       last_speech_s_ = segment.end_s;
-      if (options_.condition_on_previous_text) {
+      if (options_.cutting.condition_on_previous_text) {
         previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
       }
       live.committed.push_back(std::move(segment));
@@ -229,68 +229,59 @@ LiveText LiveSession::commit_chunks(std::span<const Chunk> chunks) {
 }
 
 bool LiveSession::partial_is_due() const {
-  return options_.partial_text && speaking_ &&
+  return options_.cutting.partial_text && speaking_ &&
          samples_.end() - std::max(last_partial_, speech_begin_) >= partial_every_;
 }
 
-void LiveSession::show_draft() {
+Status LiveSession::show_draft() {
   last_partial_ = samples_.end();
   const auto start = std::chrono::steady_clock::now();
-  const auto longest = static_cast<int64_t>(options_.chunk_length_s * kRate_hz);
+  const auto longest = static_cast<int64_t>(options_.cutting.chunk_length_s * kRate_hz);
   const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
-  const WindowText draft = decoder_->draft(task_of(said, voice_->is_sure()), std::stop_token());
-  std::string text;
-  for (const WindowSegment& segment : draft.cut.segments) {
-    text += model_->header().tokenizer.decode(segment.tokens);
+  const auto draft = decoder_->draft(task_of(said, voice_->is_sure()), std::stop_token());
+  if (!draft) {
+    return end_with(draft.error());
   }
-  if (!draft.silent && !blank(text)) {
+  if (std::string text = draft->text(); !draft->silent && !blank(text)) {
     partial_ = std::move(text);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   partial_every_ =
       std::max(kPartialEvery, static_cast<int64_t>(took.count() * kDraftRest * kRate_hz));
+  return {};
+}
+
+std::unexpected<Error> LiveSession::end_with(Error error) {
+  dead_ = std::move(error);
+  return std::unexpected(*dead_);
 }
 
 Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
   MYNAH_TRY(const std::vector<Chunk> chunks, find_speech(samples));
-  LiveText live = commit_chunks(chunks);
+  MYNAH_TRY(LiveText live, commit_chunks(chunks));
   if (partial_is_due()) {
-    show_draft();
+    MYNAH_TRY_STATUS(show_draft());
   }
   live.partial = partial_;
   // A span that is still open may have begun as long ago as a chunk lasts.
-  samples_.discard_before(samples_.end() -
-                          static_cast<int64_t>((2 * options_.chunk_length_s + 5) * kRate_hz));
+  samples_.discard_before(
+      samples_.end() - static_cast<int64_t>((2 * options_.cutting.chunk_length_s + 5) * kRate_hz));
   return live;
 }
 
-Result<LiveText> LiveSession::commit_now(std::span<const float> /*none*/) {
+Result<LiveText> LiveSession::commit_now() {
   MYNAH_TRY(const std::vector<Chunk> chunks, end_speech());
-  LiveText live = commit_chunks(chunks);
+  MYNAH_TRY(LiveText live, commit_chunks(chunks));
   listen_anew();
   return live;
 }
 
-// The one place where a device that fails ends a session.
-Result<LiveText> LiveSession::guarded(Result<LiveText> (LiveSession::*step)(std::span<const float>),
-                                      std::span<const float> samples) {
-  if (dead_) {
-    return std::unexpected(*dead_);
-  }
-  try {
-    return (this->*step)(samples);
-  } catch (const DeviceError& error) {
-    dead_ = error.error();
-    return std::unexpected(*dead_);
-  }
-}
-
 Result<LiveText> LiveSession::push(std::span<const float> samples) {
-  return guarded(&LiveSession::push_now, samples);
+  return dead_ ? std::unexpected(*dead_) : push_now(samples);
 }
 
 Result<LiveText> LiveSession::commit() {
-  return guarded(&LiveSession::commit_now, {});
+  return dead_ ? std::unexpected(*dead_) : commit_now();
 }
 
 Result<LiveText> LiveSession::idle(const SenderSilence& silence) {
@@ -310,7 +301,7 @@ Result<LiveText> LiveSession::idle(const SenderSilence& silence) {
 }
 
 Result<LiveText> LiveSession::flush() {
-  return guarded(&LiveSession::commit_now, {});
+  return commit();
 }
 
 }  // namespace mynah

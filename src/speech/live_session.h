@@ -43,16 +43,15 @@ class LiveSession final : public Recognizer::Session {
   [[nodiscard]] Result<std::vector<Chunk>> end_speech();
   // Chunks of the detector's time as those of the recording.
   [[nodiscard]] std::vector<Chunk> chunks_of(std::span<const SpeechChunk> found);
-  [[nodiscard]] LiveText commit_chunks(std::span<const Chunk> chunks);
+  [[nodiscard]] Result<LiveText> commit_chunks(std::span<const Chunk> chunks);
   [[nodiscard]] WindowTask task_of(const SampleRange& range, bool surely_speech) const;
-  void show_draft();
-  [[nodiscard]] std::vector<Segment> segments_of(const Chunk& chunk, const WindowText& text);
+  Status show_draft();
+  [[nodiscard]] std::vector<Segment> segments_of(const Chunk& chunk, const HeardWindow& heard);
   [[nodiscard]] bool partial_is_due() const;
-  [[nodiscard]] Result<LiveText> guarded(
-      Result<LiveText> (LiveSession::*step)(std::span<const float>),
-      std::span<const float> samples);
+  // The device failed: this session ends.
+  [[nodiscard]] std::unexpected<Error> end_with(Error error);
   [[nodiscard]] Result<LiveText> push_now(std::span<const float> samples);
-  [[nodiscard]] Result<LiveText> commit_now(std::span<const float> none);
+  [[nodiscard]] Result<LiveText> commit_now();
 
   std::shared_ptr<const WindowModel> model_;
   std::shared_ptr<const VoiceDetector> voice_;
@@ -72,10 +71,11 @@ class LiveSession final : public Recognizer::Session {
   int64_t last_partial_ = 0;
   int64_t partial_every_ = 0;  // samples; more where the machine is slow
   int64_t next_id_ = 0;
-  double last_speech_s_ = 0;  // where the committed text ends
-  int32_t language_token_ = -1;
-  std::string language_;  // that was heard, and how surely
+  double last_speech_s_ = 0;   // where the committed text ends
+  std::string told_language_;  // that windows are told: asked for or heard; "": neither
+  std::string language_;       // that was heard, and how surely
   float language_probability_ = 0;
+  bool begun_ = false;  // a piece was heard
   std::vector<int32_t> previous_;
   std::string partial_;
   std::optional<Error> dead_;  // the device failed: nothing more comes of this session

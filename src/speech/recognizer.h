@@ -13,74 +13,11 @@
 
 #include "audio/source.h"
 #include "base/result.h"
-#include "speech/stage_place.h"
+#include "speech/hearing.h"
+#include "speech/recognizer_options.h"
 #include "speech/transcript.h"
-#include "speech/voice_detector.h"
-#include "tensor/backend.h"
 
 namespace mynah {
-
-enum class Task : uint8_t { Transcribe, Translate };
-
-// Cached: cached silence (design.md), the encoder costs what the speech lasts. Full: 30-second
-// windows.
-enum class AudioContext : uint8_t { Cached, Full };
-
-// Seconds of a recording.
-struct ClipRange {
-  double start_s = 0;
-  double end_s = 0;
-};
-
-// Everything a user can say about decoding; the defaults are the product's. Names follow
-// openai/whisper transcribe.py and faster-whisper, so that people find what they know.
-struct RecognizerOptions {
-  std::string language = "auto";  // ISO 639-1 code, English name, or auto
-  Task task = Task::Transcribe;
-  bool timestamps = true;
-  bool words = false;  // word times from cross-attention
-  AudioContext context = AudioContext::Cached;
-
-  // Measured on the 96 English clips of shared/speech with tiny.en: 219 word errors with one, 203
-  // with three and with five; three cost a quarter more time than one, five a half.
-  int beam_size = 3;
-  int best_of = 5;  // samples a try at temperature > 0
-  float patience = 1.0F;
-  float length_penalty = 1.0F;      // exponent; 0: none
-  float repetition_penalty = 1.0F;  // above 0
-  int no_repeat_ngram_size = 0;
-  std::vector<float> temperatures = {0.0F, 0.2F, 0.4F, 0.6F,
-                                     0.8F, 1.0F};  // tried in order while a result is doubtful
-  std::optional<float> compression_ratio_threshold = 2.4F;
-  std::optional<float> log_probability_threshold = -1.0F;
-  std::optional<float> no_speech_threshold = 0.6F;
-  std::optional<float> entropy_threshold;  // whisper.cpp's guard; none: compression ratio
-  uint64_t seed = 0;
-
-  std::string initial_prompt;
-  bool carry_initial_prompt = false;
-  std::string hotwords;
-  bool condition_on_previous_text = false;
-  int max_context_tokens = 223;
-  std::vector<int32_t> suppress_tokens = {
-      -1};  // -1: the symbols that are not speech (tokenizer.py non_speech_tokens)
-  bool suppress_blank = true;
-  std::string suppress_regex;
-  float max_initial_timestamp_s = 1.0F;
-  int max_new_tokens = 224;
-  std::optional<double> hallucination_silence_s;
-
-  std::vector<ClipRange> clips;  // empty: all
-  bool vad = true;  // voice activity cuts long recordings and keeps silence from the decoder
-  VadOptions vad_options{.min_speech_ms = 100};  // a short "no" has 200
-  // Speech that voice activity found is heard in pieces of at most this. Measured with tiny.en and
-  // three beams on the 96 clips, and on the same joined to 20 minutes: 204 and 298 word errors with
-  // 30 s, 199 and 261 with 20, 204 and 297 with 15; attention costs less the shorter they are.
-  double chunk_length_s = 20;
-  int batch = 8;  // windows decoded together
-  int language_detection_segments = 1;
-  bool partial_text = true;  // of live sessions: drafts of what is being said
-};
 
 // One recording to recognise; opened when its turn comes.
 struct RecognizerJob {
@@ -129,23 +66,6 @@ struct SenderSilence {
 inline constexpr double kSenderPause_s = 0.6;
 inline constexpr double kSenderStall_s = 2.0;
 
-// A model's sizes under the names that whisper.cpp's JSON has for them; 0 and "" where the family
-// has no such thing.
-struct ModelFacts {
-  std::string type;  // "tiny", "base", ..., "large"
-  int64_t n_vocab = 0;
-  int64_t n_audio_ctx = 0;
-  int64_t n_audio_state = 0;
-  int64_t n_audio_head = 0;
-  int64_t n_audio_layer = 0;
-  int64_t n_text_ctx = 0;
-  int64_t n_text_state = 0;
-  int64_t n_text_head = 0;
-  int64_t n_text_layer = 0;
-  int64_t n_mels = 0;
-  int64_t ftype = 0;  // ggml's number of the weights' storage type: 0 f32, 1 f16
-};
-
 // A model of speech to text. Const after load; one Recognizer serves many sessions.
 class Recognizer {
  public:
@@ -191,21 +111,6 @@ class Recognizer {
   // unknown languages.
   [[nodiscard]] virtual Status check(const RecognizerOptions& options) const = 0;
 };
-
-// Opens a Whisper model file (GGUF as `mynah pull` writes it, or any format that formats/ reads).
-// `storage` is the type that its weights are computed with; `voice` cuts long recordings and may be
-// null. The encoder is on `backend`, and the decoder too, unless it has a place of its own.
-struct WhisperLoadOptions {
-  std::optional<DType> storage;                      // none: the file's own
-  Precision precision = Precision::Fast;             // Exact: f32 arithmetic whatever the storage
-  std::string cache_folder;                          // for packed weights and silence; empty: none
-  std::optional<StagePlace> decoder = std::nullopt;  // none: as the encoder
-};
-
-Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,
-                                                       const WhisperLoadOptions& options,
-                                                       Backend& backend,
-                                                       std::shared_ptr<const VoiceDetector> voice);
 
 // PocketSphinx's US-English model: needs no weights of ours; says what it is in Transcript::notes.
 Result<std::shared_ptr<const Recognizer>> builtin_recognizer();

@@ -10,14 +10,12 @@
 
 #include "audio/prompt_reads.h"
 #include "base/check.h"
-#include "speech/shorter_windows.h"
 #include "speech/word_times.h"
 
 namespace mynah {
 namespace {
 
-constexpr int kRate_hz = 16000;
-constexpr int64_t kWindowSamples = 30 * kRate_hz;
+constexpr int kRate_hz = kHearingRate_hz;
 // Speech is known this long after it was said: padding, and frames on their way.
 constexpr double kVoiceLatency_s = 1.0;
 // The longest a span can be that is still open, with the chunk that it may join.
@@ -51,7 +49,7 @@ VadOptions window_sized(VadOptions options, double window_s) {
   return options;
 }
 
-double span_pad_s(const VoiceDetector* voice, const RecognizerOptions& options) {
+double span_pad_s(const VoiceDetector* voice, const CuttingOptions& options) {
   return voice == nullptr ? 0 : voice->for_recogniser(options.vad_options).speech_pad_ms / 1000.0;
 }
 
@@ -76,29 +74,27 @@ std::vector<SampleRange> ranges_of(std::span<const ClipRange> clips) {
   return apart;
 }
 
-std::string_view spaced(const std::string& text, std::string& storage) {
-  storage = " " + text;
-  return storage;
-}
-
 }  // namespace
 
-TranscriptionJob::TranscriptionJob(const whisper::ModelHeader& model,
-                                   const RecognizerOptions& options, const VoiceDetector* voice,
+TranscriptionJob::TranscriptionJob(std::shared_ptr<const HearingHeader> header,
+                                   RecognizerOptions options, const VoiceDetector* voice,
                                    std::unique_ptr<AudioSource> source, uint64_t number)
-    : model_(model),
-      options_(options),
+    : header_(std::move(header)),
+      options_(std::move(options)),
+      window_samples_(samples_of(facts().longest_window_s)),
       source_(std::move(source)),
       number_(number),
       piece_(kPieceSamples),
-      clips_(ranges_of(options.clips)),
+      clips_(ranges_of(options_.cutting.clips)),
       long_speech_(kRate_hz),
-      chunker_({.max_s = options.chunk_length_s, .span_pad_s = span_pad_s(voice, options)},
+      chunker_({.max_s = options_.cutting.chunk_length_s,
+                .span_pad_s = span_pad_s(voice, options_.cutting)},
                kRate_hz) {
-  if (voice != nullptr && options.vad) {
+  const CuttingOptions& cutting = options_.cutting;
+  if (voice != nullptr && cutting.vad && facts().wants_vad) {
     voice_ = voice->session();
     segmenter_.emplace(
-        window_sized(voice->for_recogniser(options.vad_options), options.chunk_length_s),
+        window_sized(voice->for_recogniser(cutting.vad_options), cutting.chunk_length_s),
         voice->frame_s());
     surely_speech_ = voice->is_sure();
   } else {
@@ -106,25 +102,14 @@ TranscriptionJob::TranscriptionJob(const whisper::ModelHeader& model,
   }
   // With voice activity a rest holds its padding only; else it may hold a short word.
   least_samples_ = voice_ != nullptr ? kRate_hz / 2 : kLeastChunk;
-  std::string storage;
-  if (!options.initial_prompt.empty()) {
-    initial_prompt_ = model.tokenizer.encode(spaced(options.initial_prompt, storage));
-  }
-  if (!options.hotwords.empty()) {
-    hotwords_ = model.tokenizer.encode(spaced(options.hotwords, storage));
-  }
-  if (options.language != "auto") {
-    language_token_ = model.tokenizer.language_token(options.language).value_or(-1);
-    language_probability_ = 1;
-  }
-  if (!model.config.multilingual()) {
-    language_probability_ = 1;
-  }
+  language_ = facts().language_asked(options_.decoding.language);
+  language_probability_ =
+      options_.decoding.language != "auto" || !facts().multilingual() ? 1.0F : 0.0F;
 }
 
 bool TranscriptionJob::sequential() const {
-  const bool language_unknown = model_.config.multilingual() && language_token_ < 0;
-  return options_.condition_on_previous_text || language_unknown;
+  const bool language_unknown = facts().multilingual() && language_.empty();
+  return options_.cutting.condition_on_previous_text || language_unknown;
 }
 
 TranscriptionJob::Stretch& TranscriptionJob::add_stretch(const SampleRange& range,
@@ -169,7 +154,7 @@ bool TranscriptionJob::done(const Stretch& stretch) const {
 }
 
 bool TranscriptionJob::ready(const Stretch& stretch) const {
-  const int64_t last = std::min(stretch.range.end - stretch.seek, kWindowSamples) + stretch.seek;
+  const int64_t last = std::min(stretch.range.end - stretch.seek, window_samples_) + stretch.seek;
   return stretch.window == 0 && !done(stretch) && samples_.end() >= last;
 }
 
@@ -194,9 +179,10 @@ std::optional<size_t> TranscriptionJob::windows_left() const {
   }
   const double unread_s = std::max(0.0, *all_s - seconds_of(samples_.end()));
   const bool apart = voice_ != nullptr && !sequential();
-  return ready_windows() + (apart && !ended_
-                                ? static_cast<size_t>(std::ceil(unread_s / options_.chunk_length_s))
-                                : 0);
+  return ready_windows() +
+         (apart && !ended_
+              ? static_cast<size_t>(std::ceil(unread_s / options_.cutting.chunk_length_s))
+              : 0);
 }
 
 Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
@@ -284,13 +270,16 @@ void TranscriptionJob::stop_reading() {
   retire_finished();
 }
 
-std::vector<int32_t> TranscriptionJob::previous_text() const {
-  std::vector<int32_t> text = hotwords_;
-  if (!begun_ || options_.carry_initial_prompt) {
-    text.insert(text.end(), initial_prompt_.begin(), initial_prompt_.end());
+std::vector<std::string> TranscriptionJob::prompts() const {
+  const CuttingOptions& cutting = options_.cutting;
+  std::vector<std::string> texts;
+  if (!cutting.hotwords.empty()) {
+    texts.push_back(cutting.hotwords);
   }
-  text.insert(text.end(), previous_.begin(), previous_.end());
-  return text;
+  if (!cutting.initial_prompt.empty() && (!begun_ || cutting.carry_initial_prompt)) {
+    texts.push_back(cutting.initial_prompt);
+  }
+  return texts;
 }
 
 std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
@@ -306,18 +295,20 @@ std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
     if (!ready(stretch)) {
       continue;
     }
-    stretch.window = std::min(stretch.range.end - stretch.seek, kWindowSamples);
+    stretch.window = std::min(stretch.range.end - stretch.seek, window_samples_);
     if (stretch.seek < stretch.loop_end) {
       stretch.window = std::min(stretch.window, stretch.most_window);
     }
     ticket = stretch.ticket;
-    WindowTask task{.samples = window_of(stretch),
-                    .previous = previous_text(),
-                    .language_token = language_token_,
-                    .seed = options_.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek),
-                    .surely_speech = voice_ == nullptr || stretch.surely_speech,
-                    .job = static_cast<size_t>(number_),
-                    .begin_s = seconds_of(stretch.seek)};
+    WindowTask task{
+        .samples = window_of(stretch),
+        .prompts = prompts(),
+        .previous = previous_,
+        .language = language_,
+        .seed = options_.decoding.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek),
+        .surely_speech = voice_ == nullptr || stretch.surely_speech,
+        .job = static_cast<size_t>(number_),
+        .begin_s = seconds_of(stretch.seek)};
     begun_ = true;
     return task;
   }
@@ -325,45 +316,47 @@ std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
 }
 
 // The language of a recording is what its first windows are likeliest in, together.
-void TranscriptionJob::learn_language(const WindowText& text) {
-  if (language_token_ >= 0 || text.language_token < 0) {
+void TranscriptionJob::learn_language(const HeardWindow& heard) {
+  if (!language_.empty() || heard.language.empty()) {
     return;
   }
-  guesses_.push_back({text.language_token, text.language_probability});
-  const auto wanted = static_cast<size_t>(std::max(1, options_.language_detection_segments));
+  guesses_.push_back({heard.language, heard.language_probability});
+  const auto wanted =
+      static_cast<size_t>(std::max(1, options_.cutting.language_detection_segments));
   if (guesses_.size() < wanted) {
     return;
   }
   float best = 0;
-  for (const whisper::LanguageGuess& guess : guesses_) {
+  for (const LanguageGuess& guess : guesses_) {
     float sum = 0;
-    for (const whisper::LanguageGuess& other : guesses_) {
-      sum += other.token == guess.token ? other.probability : 0.0F;
+    for (const LanguageGuess& other : guesses_) {
+      sum += other.language == guess.language ? other.probability : 0.0F;
     }
     if (sum > best) {
       best = sum;
-      language_token_ = guess.token;
+      language_ = guess.language;
       language_probability_ = sum / static_cast<float>(guesses_.size());
     }
   }
 }
 
-int64_t TranscriptionJob::time_words(const Stretch& stretch, const WindowText& text,
+int64_t TranscriptionJob::time_words(const Stretch& stretch, const HeardWindow& heard,
                                      std::vector<Segment>& segments) {
   const double offset_s = seconds_of(stretch.seek);
   const double before_s = last_speech_s_;
-  last_speech_s_ = share_out_words(segments, text.words, offset_s, last_speech_s_);
-  int64_t after = stretch.seek + std::min(samples_of(text.cut.next_s), stretch.window);
-  if (!text.cut.single_timestamp_ending && !text.words.empty() && last_speech_s_ > offset_s) {
+  last_speech_s_ = share_out_words(segments, heard.words, offset_s, last_speech_s_);
+  int64_t after = stretch.seek + std::min(samples_of(heard.next_s), stretch.window);
+  if (!heard.nothing_after && !heard.words.empty() && last_speech_s_ > offset_s) {
     after = samples_of(last_speech_s_);
   }
-  if (options_.hallucination_silence_s) {
+  if (options_.cutting.hallucination_silence_s) {
     const WindowExtent extent{
         .start_s = offset_s,
         .end_s = seconds_of(stretch.seek + stretch.window),
         .recording_end_s = seconds_of(std::min(stretch.range.end, samples_.end())),
         .last_speech_s = before_s};
-    const double from_s = drop_hallucinations(segments, extent, *options_.hallucination_silence_s);
+    const double from_s =
+        drop_hallucinations(segments, extent, *options_.cutting.hallucination_silence_s);
     if (from_s >= 0) {
       after = samples_of(from_s);
     }
@@ -373,41 +366,41 @@ int64_t TranscriptionJob::time_words(const Stretch& stretch, const WindowText& t
   return after;
 }
 
-void TranscriptionJob::remember_text(const WindowText& text, std::span<const Segment> segments) {
-  constexpr float kUnreliable = 0.5F;  // openai/whisper transcribe.py
-  if (!options_.condition_on_previous_text || text.temperature > kUnreliable) {
+void TranscriptionJob::remember_text(const HeardWindow& heard, std::span<const Segment> segments) {
+  constexpr size_t kMostTokens = 1024;  // more than a model takes
+  if (!options_.cutting.condition_on_previous_text || !facts().takes_prompt || !heard.reliable) {
     previous_.clear();
     return;
   }
   for (const Segment& segment : segments) {
     previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
   }
-  const auto limit = static_cast<size_t>(model_.config.n_text_ctx);
-  if (previous_.size() > limit) {
-    previous_.erase(previous_.begin(), previous_.end() - static_cast<ptrdiff_t>(limit));
+  if (previous_.size() > kMostTokens) {
+    previous_.erase(previous_.begin(), previous_.end() - static_cast<ptrdiff_t>(kMostTokens));
   }
 }
 
-void TranscriptionJob::accept(size_t ticket, const WindowText& text) {
+void TranscriptionJob::accept(size_t ticket, const HeardWindow& heard) {
   const auto found = std::ranges::find(stretches_, ticket, &Stretch::ticket);
   MYNAH_CHECK(found != stretches_.end() && found->window > 0, "a text that nobody asked for");
   Stretch& stretch = *found;
-  learn_language(text);
-  decoded_again_ += text.decoded_again ? 1 : 0;
-  if (const auto shorter = shorter_window(model_.tokenizer, options_, window_of(stretch), text)) {
+  learn_language(heard);
+  decoded_again_ += heard.decoded_again ? 1 : 0;
+  if (heard.shorter) {
     stretch.loop_end = std::max(stretch.loop_end, stretch.seek + stretch.window);
-    stretch.most_window = *shorter;
+    stretch.most_window = *heard.shorter;
     stretch.window = 0;
     return;
   }
   int64_t after = stretch.seek + stretch.window;
-  if (!text.silent) {
-    std::vector<Segment> segments = segments_of(model_.tokenizer, text, seconds_of(stretch.seek));
-    after = options_.words ? time_words(stretch, text, segments)
-                           : stretch.seek + std::min(samples_of(text.cut.next_s), stretch.window);
+  if (!heard.silent) {
+    std::vector<Segment> segments = segments_at(heard, seconds_of(stretch.seek));
+    after = options_.decoding.words
+                ? time_words(stretch, heard, segments)
+                : stretch.seek + std::min(samples_of(heard.next_s), stretch.window);
     const double end_s = seconds_of(stretch.seek + stretch.window);
     const double speech_s = std::min(seconds_of(stretch.speech.end), end_s);
-    if (voice_ != nullptr && stretch.surely_speech && options_.timestamps &&
+    if (voice_ != nullptr && stretch.surely_speech && options_.decoding.timestamps &&
         ends_early(segments, seconds_of(stretch.seek), speech_s)) {
       after = std::clamp(samples_of(segments.back().end_s), stretch.seek, after);
     }
@@ -418,7 +411,7 @@ void TranscriptionJob::accept(size_t ticket, const WindowText& text) {
       segment.end_s = std::min(segment.end_s, end_s);
     }
     keep_to_speech(segments, seconds_of(stretch.speech.begin), seconds_of(stretch.speech.end));
-    remember_text(text, segments);
+    remember_text(heard, segments);
     std::ranges::move(segments, std::back_inserter(stretch.segments));
   }
   // A window always moves on.
@@ -468,13 +461,11 @@ double TranscriptionJob::done_s() const {
 
 Transcript TranscriptionJob::summary() const {
   Transcript transcript;
-  transcript.language = model_.config.multilingual()
-                            ? std::string(model_.tokenizer.language_code(language_token_))
-                            : "en";
+  transcript.language = facts().multilingual() ? language_ : facts().languages.front();
   transcript.language_probability = language_probability_;
-  transcript.task = options_.task == Task::Translate ? "translate" : "transcribe";
+  transcript.task = options_.decoding.task == Task::Translate ? "translate" : "transcribe";
   transcript.duration_s = seconds_of(samples_.end());
-  transcript.model = model_.name;
+  transcript.model = facts().model;
   if (decoded_again_ > 0) {
     transcript.explanations.push_back(
         fmt::format("{} {} decoded again with full context", decoded_again_,

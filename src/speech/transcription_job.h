@@ -6,19 +6,22 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <stop_token>
+#include <string>
 #include <vector>
 
-#include "speech/recognizer.h"
+#include "audio/source.h"
+#include "speech/hearing.h"
+#include "speech/recognizer_options.h"
 #include "speech/sample_buffer.h"
 #include "speech/speech_chunker.h"
-#include "speech/window_model.h"
 
 namespace mynah {
 
 class TranscriptionJob {
  public:
   // `voice` may be null: then every part of the recording is heard.
-  TranscriptionJob(const whisper::ModelHeader& model, const RecognizerOptions& options,
+  TranscriptionJob(std::shared_ptr<const HearingHeader> header, RecognizerOptions options,
                    const VoiceDetector* voice, std::unique_ptr<AudioSource> source,
                    uint64_t number);
 
@@ -30,7 +33,7 @@ class TranscriptionJob {
   // until its text is accepted. `ticket` names it.
   [[nodiscard]] std::optional<WindowTask> next_window(size_t& ticket);
 
-  void accept(size_t ticket, const WindowText& text);
+  void accept(size_t ticket, const HeardWindow& heard);
 
   // Segments that change no more, in order of time, taken away.
   [[nodiscard]] std::vector<Segment> take_segments();
@@ -88,16 +91,19 @@ class TranscriptionJob {
   [[nodiscard]] size_t ready_windows() const;
   // Windows follow each other: one needs what the one before it gave.
   [[nodiscard]] bool sequential() const;
-  [[nodiscard]] std::vector<int32_t> previous_text() const;
-  void learn_language(const WindowText& text);
+  [[nodiscard]] std::vector<std::string> prompts() const;
+  void learn_language(const HeardWindow& heard);
   // Sets the words of a window's segments; returns where the next window begins.
-  [[nodiscard]] int64_t time_words(const Stretch& stretch, const WindowText& text,
+  [[nodiscard]] int64_t time_words(const Stretch& stretch, const HeardWindow& heard,
                                    std::vector<Segment>& segments);
-  void remember_text(const WindowText& text, std::span<const Segment> segments);
+  void remember_text(const HeardWindow& heard, std::span<const Segment> segments);
   void retire_finished();
 
-  const whisper::ModelHeader& model_;
-  const RecognizerOptions& options_;
+  [[nodiscard]] const HearingFacts& facts() const { return header_->facts(); }
+
+  std::shared_ptr<const HearingHeader> header_;
+  RecognizerOptions options_;
+  int64_t window_samples_;  // of the longest window
   std::unique_ptr<AudioSource> source_;
   uint64_t number_;
   SampleBuffer samples_;  // that may be asked for again: what lies between the stretches of speech
@@ -121,15 +127,19 @@ class TranscriptionJob {
   int64_t next_id_ = 0;
   int64_t done_samples_ = 0;
 
-  std::vector<int32_t> initial_prompt_;
-  std::vector<int32_t> hotwords_;
   std::vector<int32_t> previous_;  // text of the windows before
   bool begun_ = false;             // a window has been handed out
   double last_speech_s_ = 0;
 
-  int32_t language_token_ = -1;
+  // What a window was heard to be spoken in.
+  struct LanguageGuess {
+    std::string language;
+    float probability = 0;
+  };
+
+  std::string language_;  // "": unknown
   float language_probability_ = 0;
-  std::vector<whisper::LanguageGuess> guesses_;  // of the first windows
+  std::vector<LanguageGuess> guesses_;  // of the first windows
   int decoded_again_ = 0;
 };
 

@@ -1,61 +1,22 @@
-// WindowModel: text of windows of at most 30 seconds, wherever it is computed. What recordings and
-// live sessions are heard with.
+// WindowModel: text of windows of sound, whatever family writes it and wherever it is computed.
+// What recordings and live sessions are heard with.
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "models/whisper/alignment.h"
-#include "models/whisper/generate.h"
-#include "models/whisper/mel_filters.h"
-#include "models/whisper/model_header.h"
+#include "speech/hearing.h"
 #include "speech/probe.h"
 #include "speech/recognizer.h"
-#include "speech/window_segments.h"
+#include "speech/stage_place.h"
+#include "tensor/backend.h"
 
 namespace mynah {
-
-// One window to be written down.
-struct WindowTask {
-  std::span<const float> samples;  // 16 kHz mono, at most 30 seconds
-  std::vector<int32_t> previous;   // tokens of text before it: prompt; may be empty
-  int32_t language_token = -1;     // -1: to be found out
-  uint64_t seed = 0;               // of samples at temperature > 0
-  bool surely_speech = true;       // false: text that is in doubt itself is nobody's
-  size_t job = 0;                  // whose window it is, and where in its recording it begins:
-  double begin_s = 0;              // for what is told of it, not for the text
-
-  [[nodiscard]] double duration_s() const {
-    return static_cast<double>(samples.size()) / whisper::kSampleRate_hz;
-  }
-};
-
-struct WindowText {
-  whisper::Generated generated;
-  WindowSegments cut;
-  std::vector<whisper::WordTiming> words;  // of the window, where asked for
-  int32_t language_token = -1;             // -1: English model
-  float language_probability = 1;
-  float temperature = 0;
-  float compression_ratio = 0;
-  bool silent = false;         // nobody speaks: there is no text
-  bool decoded_again = false;  // with full context, because the first text was in doubt
-};
-
-// A window's text as segments of a recording in which the window begins at offset_s; without words
-// and numbers.
-[[nodiscard]] std::vector<Segment> segments_of(const WhisperTokenizer& tokenizer,
-                                               const WindowText& text, double offset_s);
-
-// Keeps a chunk's segments to where its detector heard speech, in seconds of the recording: one
-// that begins in the silence before it, or ends in that behind it, is cut to it, and so are their
-// words. What is all silence is left as it is.
-void keep_to_speech(std::span<Segment> segments, double begin_s, double end_s);
 
 // Milliseconds of each stage.
 struct WindowTimings {
@@ -97,13 +58,14 @@ class WindowDecoder {
   virtual ~WindowDecoder() = default;
 
   // One text a task, in their order; a text depends on its own task alone. Once stop is requested
-  // it ends between two layers or two tokens, and the texts mean nothing. Throws DeviceError.
-  [[nodiscard]] virtual std::vector<WindowText> decode(std::span<const WindowTask> tasks,
-                                                       const std::stop_token& stop) = 0;
+  // it ends between two layers or two tokens, and the texts mean nothing. Errors are the device's.
+  [[nodiscard]] virtual Result<std::vector<HeardWindow>> decode(std::span<const WindowTask> tasks,
+                                                                const std::stop_token& stop) = 0;
 
   // The first text that comes to mind: greedy, not tried again, without word times. For what is
-  // shown while it is still being said; silent where it is in doubt.
-  [[nodiscard]] virtual WindowText draft(const WindowTask& task, const std::stop_token& stop) = 0;
+  // shown while it is still being said; silent where it is in doubt. Errors are the device's.
+  [[nodiscard]] virtual Result<HeardWindow> draft(const WindowTask& task,
+                                                  const std::stop_token& stop) = 0;
 
   // What was spent so far.
   [[nodiscard]] virtual const WindowTimings& timings() const = 0;
@@ -114,11 +76,13 @@ class WindowModel {
  public:
   virtual ~WindowModel() = default;
 
-  [[nodiscard]] virtual const whisper::ModelHeader& header() const = 0;
+  // Never null.
+  [[nodiscard]] virtual std::shared_ptr<const HearingHeader> header() const = 0;
 
-  // Options that cannot be followed are refused. They are copied.
+  // Options that cannot be followed are refused, as HearingHeader::check() refuses them. They are
+  // copied.
   [[nodiscard]] virtual Result<std::unique_ptr<WindowDecoder>> decoder(
-      const RecognizerOptions& options) const = 0;
+      const DecodingOptions& options) const = 0;
 
   // Computes a short piece of sound, by all stages, always the same.
   [[nodiscard]] virtual Result<Probe> probe() const = 0;
@@ -145,16 +109,43 @@ class WindowModel {
   }
 };
 
-// A Whisper file (see load_whisper()) on a device of this process.
-Result<std::shared_ptr<const WindowModel>> load_whisper_windows(const std::string& path,
-                                                                const WhisperLoadOptions& options,
-                                                                Backend& backend);
+// How a model's weights are kept, and where its decoder is.
+struct HearingLoadOptions {
+  std::optional<DType> storage;                      // none: the file's own
+  Precision precision = Precision::Fast;             // Exact: f32 arithmetic whatever the storage
+  std::string cache_folder;                          // for packed weights and silence; empty: none
+  std::optional<StagePlace> decoder = std::nullopt;  // none: as the encoder
+};
 
-// What is known of the file without its weights.
-Result<whisper::ModelHeader> read_whisper_header(const std::string& path);
+// A file of a model of speech to text: its header was read, its weights were not. Const.
+class HearingFile {
+ public:
+  virtual ~HearingFile() = default;
 
-// `voice` may be null.
+  [[nodiscard]] virtual std::shared_ptr<const HearingHeader> header() const = 0;
+
+  // Bytes of all weights with matrices of this type.
+  [[nodiscard]] virtual uint64_t weight_bytes(DType storage) const = 0;
+
+  // Bytes beside the weights for one window at a time.
+  [[nodiscard]] virtual uint64_t window_bytes() const = 0;
+
+  // The encoder is on `encoder`, and the decoder too, unless it has a place of its own.
+  [[nodiscard]] virtual Result<std::shared_ptr<const WindowModel>> load(
+      const HearingLoadOptions& options, Backend& encoder) const = 0;
+};
+
+// Opens a model file of any family that hears (GGUF as `mynah pull` writes it, or any format that
+// formats/ reads).
+Result<std::shared_ptr<const HearingFile>> open_hearing(const std::string& path);
+
+// `voice` cuts long recordings and may be null.
 std::shared_ptr<const Recognizer> make_recognizer(std::shared_ptr<const WindowModel> model,
                                                   std::shared_ptr<const VoiceDetector> voice);
+
+// A model file opened, loaded and made a recogniser.
+Result<std::shared_ptr<const Recognizer>> load_recognizer(
+    const std::string& path, const HearingLoadOptions& options, Backend& backend,
+    std::shared_ptr<const VoiceDetector> voice);
 
 }  // namespace mynah

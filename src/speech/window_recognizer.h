@@ -1,4 +1,5 @@
-// WhisperRecognizer: Recognizer over a Whisper model, wherever that is computed.
+// WindowRecognizer: Recognizer over a model of windows, whatever its family and wherever it is
+// computed.
 #pragma once
 
 #include <memory>
@@ -8,11 +9,11 @@
 
 namespace mynah {
 
-class WhisperRecognizer final : public Recognizer {
+class WindowRecognizer final : public Recognizer {
  public:
   // `voice` may be null.
-  WhisperRecognizer(std::shared_ptr<const WindowModel> model,
-                    std::shared_ptr<const VoiceDetector> voice)
+  WindowRecognizer(std::shared_ptr<const WindowModel> model,
+                   std::shared_ptr<const VoiceDetector> voice)
       : model_(std::move(model)), voice_(std::move(voice)) {}
 
   [[nodiscard]] Result<std::unique_ptr<Session>> session(
@@ -20,16 +21,16 @@ class WhisperRecognizer final : public Recognizer {
   void run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,
            RecognizerObserver& observer, const std::stop_token& stop) const override;
 
-  [[nodiscard]] std::string model_name() const override { return model_->header().name; }
+  [[nodiscard]] std::string model_name() const override { return model_->header()->facts().model; }
 
   [[nodiscard]] bool multilingual() const override {
-    return model_->header().config.multilingual();
+    return model_->header()->facts().multilingual();
   }
 
-  [[nodiscard]] ModelFacts facts() const override;
+  [[nodiscard]] ModelFacts facts() const override { return model_->header()->facts().sizes; }
 
   [[nodiscard]] std::string token_text(int32_t token) const override {
-    return model_->header().tokenizer.bytes(token);
+    return model_->header()->token_text(token);
   }
 
   [[nodiscard]] Status check(const RecognizerOptions& options) const override;

@@ -25,7 +25,7 @@ bool is_one_of(std::string_view text, std::string_view set) {
   return set.find(text) != std::string_view::npos;
 }
 
-double length(const whisper::WordTiming& word) {
+double length(const HeardWord& word) {
   return word.end_s - word.start_s;
 }
 
@@ -33,10 +33,10 @@ double centiseconds(double seconds) {
   return std::round(seconds * 100.0) / 100.0;
 }
 
-void append(whisper::WordTiming& word, whisper::WordTiming& taken) {
-  word.word += taken.word;
+void append(HeardWord& word, HeardWord& taken) {
+  word.text += taken.text;
   word.tokens.insert(word.tokens.end(), taken.tokens.begin(), taken.tokens.end());
-  taken.word.clear();
+  taken.text.clear();
   taken.tokens.clear();
 }
 
@@ -121,17 +121,17 @@ const Segment* next_with_words(std::span<const Segment> segments) {
 
 }  // namespace
 
-void merge_punctuation(std::vector<whisper::WordTiming>& words) {
+void merge_punctuation(std::vector<HeardWord>& words) {
   if (words.empty()) {
     return;
   }
   // From the back: what opens belongs to the word after it.
   size_t following = words.size() - 1;
   for (size_t i = following; i-- > 0;) {
-    whisper::WordTiming& mark = words[i];
-    if (mark.word.starts_with(' ') && is_one_of(trimmed(mark.word), kPrependPunctuation)) {
+    HeardWord& mark = words[i];
+    if (mark.text.starts_with(' ') && is_one_of(trimmed(mark.text), kPrependPunctuation)) {
       append(mark, words[following]);
-      std::swap(mark.word, words[following].word);
+      std::swap(mark.text, words[following].text);
       std::swap(mark.tokens, words[following].tokens);
     } else {
       following = i;
@@ -140,18 +140,18 @@ void merge_punctuation(std::vector<whisper::WordTiming>& words) {
   // From the front: what closes belongs to the word before it.
   size_t previous = 0;
   for (size_t i = 1; i < words.size(); ++i) {
-    if (!words[previous].word.ends_with(' ') && is_one_of(words[i].word, kAppendPunctuation)) {
+    if (!words[previous].text.ends_with(' ') && is_one_of(words[i].text, kAppendPunctuation)) {
       append(words[previous], words[i]);
     } else {
       previous = i;
     }
   }
-  std::erase_if(words, [](const whisper::WordTiming& w) { return w.tokens.empty(); });
+  std::erase_if(words, [](const HeardWord& w) { return w.tokens.empty(); });
 }
 
-double shorten_sentence_ends(std::span<whisper::WordTiming> words) {
+double shorten_sentence_ends(std::span<HeardWord> words) {
   std::vector<double> lengths;
-  for (const whisper::WordTiming& word : words) {
+  for (const HeardWord& word : words) {
     if (length(word) != 0) {
       lengths.push_back(length(word));
     }
@@ -168,22 +168,22 @@ double shorten_sentence_ends(std::span<whisper::WordTiming> words) {
     if (length(words[i]) <= 2 * usual) {
       continue;
     }
-    if (is_one_of(words[i].word, kSentenceEnds)) {
+    if (is_one_of(words[i].text, kSentenceEnds)) {
       words[i].end_s = words[i].start_s + 2 * usual;
-    } else if (is_one_of(words[i - 1].word, kSentenceEnds)) {
+    } else if (is_one_of(words[i - 1].text, kSentenceEnds)) {
       words[i].start_s = words[i].end_s - 2 * usual;
     }
   }
   return usual;
 }
 
-void set_words(Segment& segment, std::span<const whisper::WordTiming> timings, double offset_s,
+void set_words(Segment& segment, std::span<const HeardWord> timings, double offset_s,
                double median_s, double last_speech_s) {
   std::vector<Word>& words = segment.words;
   words.clear();
-  for (const whisper::WordTiming& timing : timings) {
-    if (!timing.word.empty()) {
-      words.push_back({.text = timing.word,
+  for (const HeardWord& timing : timings) {
+    if (!timing.text.empty()) {
+      words.push_back({.text = timing.text,
                        .start_s = centiseconds(offset_s + timing.start_s),
                        .end_s = centiseconds(offset_s + timing.end_s),
                        .probability = timing.probability});
@@ -219,8 +219,8 @@ void set_words(Segment& segment, std::span<const whisper::WordTiming> timings, d
   }
 }
 
-double share_out_words(std::span<Segment> segments, std::vector<whisper::WordTiming> words,
-                       double offset_s, double last_speech_s) {
+double share_out_words(std::span<Segment> segments, std::vector<HeardWord> words, double offset_s,
+                       double last_speech_s) {
   const double median_s = shorten_sentence_ends(words);
   merge_punctuation(words);
   size_t next = 0;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/whisper/alignment.h"
+#include "speech/hearing.h"
 #include "speech/transcript.h"
 
 namespace mynah {
@@ -16,23 +16,23 @@ inline constexpr std::string_view kPrependPunctuation = "\"'“¿([{-";
 inline constexpr std::string_view kAppendPunctuation = "\"'.。,，!！?？:：”)]}、";
 
 // Joins punctuation to its word; joined words keep their own times.
-void merge_punctuation(std::vector<whisper::WordTiming>& words);
+void merge_punctuation(std::vector<HeardWord>& words);
 
 // Shortens words at the ends of sentences to twice the median's length. Returns the median, at most
 // 0.7 s.
-double shorten_sentence_ends(std::span<whisper::WordTiming> words);
+double shorten_sentence_ends(std::span<HeardWord> words);
 
 // Gives `segment`, whose times come from timestamps, the words (window-relative) moved by offset_s,
 // and takes start and end from them where they agree. `last_speech_s` is where the text before
 // ended.
-void set_words(Segment& segment, std::span<const whisper::WordTiming> words, double offset_s,
-               double median_s, double last_speech_s);
+void set_words(Segment& segment, std::span<const HeardWord> words, double offset_s, double median_s,
+               double last_speech_s);
 
 // Gives each of a window's segments its words: punctuation joined, lengths made likely. The
 // segments hold the words' tokens, in order. Returns where the last segment with words ends, or
 // last_speech_s if there is none.
-double share_out_words(std::span<Segment> segments, std::vector<whisper::WordTiming> words,
-                       double offset_s, double last_speech_s);
+double share_out_words(std::span<Segment> segments, std::vector<HeardWord> words, double offset_s,
+                       double last_speech_s);
 
 // Gives words without a length some of the time of the word that follows them at once, or of the
 // one before, by their letters; a segment of nothing else lasts a moment. `least_s`: no word begins

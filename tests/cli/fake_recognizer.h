@@ -110,7 +110,7 @@ class FakeRecognizer : public Recognizer {
   [[nodiscard]] bool multilingual() const override { return knows_languages; }
 
   [[nodiscard]] Status check(const RecognizerOptions& options) const override {
-    if (options.task == Task::Translate) {
+    if (options.decoding.task == Task::Translate) {
       return fail(ErrorCode::Unsupported, "the model fake is English only: --task translate");
     }
     return {};
@@ -158,7 +158,7 @@ class FakeRecognizer : public Recognizer {
           next.opening = TimestampToken{.token = 90, .log_probability = 0, .position = 0};
           next.closing = TimestampToken{.token = 140, .log_probability = 0, .position = 50};
         }
-        if (!last_options.words) {
+        if (!last_options.decoding.words) {
           next.words.clear();
         }
         if (doubts) {

@@ -297,7 +297,7 @@ TEST_F(Outputs, AnExtensionCountsInEitherCaseAndStaysAsItIs) {
   EXPECT_TRUE(folder.has("talk.Srt"));
   EXPECT_TRUE(folder.has("talk.vtt"));
   EXPECT_EQ(run({a, "--output-file", folder / "talk.WTS"}), 0);
-  EXPECT_TRUE(fake->last_options.words);
+  EXPECT_TRUE(fake->last_options.decoding.words);
 }
 
 TEST_F(Outputs, ADeviceOrAPipeIsNotReplacedByAFile) {

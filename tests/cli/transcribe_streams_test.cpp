@@ -143,7 +143,7 @@ TEST_F(Transcribe, PartialTextIsMadeForATerminalOnlyAndWrittenWhereItChanges) {
     });
     EXPECT_EQ(run({"-", "--raw", "s16le"}), 0) << err();
     writer.join();
-    EXPECT_EQ(fake->last_options.partial_text, shown);
+    EXPECT_EQ(fake->last_options.cutting.partial_text, shown);
     EXPECT_EQ(err().find("...") != std::string::npos, shown);
     EXPECT_EQ(err().find("..."), err().rfind("..."));
   }

@@ -174,7 +174,7 @@ TEST_F(Transcribe, AnExtensionOfAFormatStaysAsItIsAndChoosesIt) {
   EXPECT_EQ(run({a, "--output-file", folder / "four.v2"}), 0);
   EXPECT_TRUE(folder.has("four.v2.txt"));
   EXPECT_EQ(run({a, "--output-file", folder / "five.wts"}), 0);
-  EXPECT_TRUE(fake->last_options.words);
+  EXPECT_TRUE(fake->last_options.decoding.words);
   const std::string six = folder / "six.txt";
   EXPECT_EQ(run({a, b, "--output-file", six, "--output-file", six}), 0);
   EXPECT_TRUE(folder.has("six-2.txt"));
@@ -421,7 +421,7 @@ TEST_F(Transcribe, ColoursWordsByConfidence) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   terminal = true;
   EXPECT_EQ(run({wav, "--confidence", "--no-progress"}), 0);
-  EXPECT_TRUE(fake->last_options.words);
+  EXPECT_TRUE(fake->last_options.decoding.words);
   EXPECT_THAT(out(), HasSubstr("\033[38;5;154m second\033[0m\033[38;5;196m 0\033[0m"));
   EXPECT_EQ(run({wav, "--print-confidence", "--no-progress"}), 0);
   EXPECT_THAT(out(), HasSubstr("\033[2m second\033[0m\033[7m 0\033[0m"));
@@ -453,18 +453,19 @@ TEST_F(Transcribe, OptionsReachTheRecogniser) {
             0)
       << err();
   const RecognizerOptions& options = fake->last_options;
-  EXPECT_EQ(options.beam_size, 5);
-  EXPECT_TRUE(options.words);
-  EXPECT_THAT(options.temperatures, ElementsAre(0.4F, testing::FloatEq(0.6F),
-                                                testing::FloatEq(0.8F), testing::FloatEq(1.0F)));
-  EXPECT_EQ(options.hallucination_silence_s, 2.0);
-  ASSERT_EQ(options.clips.size(), 2U);
-  EXPECT_EQ(options.clips[1].start_s, 5);
-  EXPECT_EQ(options.clips[1].end_s, 1e9);  // a number that can be counted in samples
-  EXPECT_THAT(options.suppress_tokens, ElementsAre(-1, 5));
-  EXPECT_FALSE(options.compression_ratio_threshold.has_value());
-  EXPECT_TRUE(options.condition_on_previous_text);
-  EXPECT_FLOAT_EQ(options.vad_options.threshold, 0.4F);
+  EXPECT_EQ(options.decoding.whisper.beam_size, 5);
+  EXPECT_TRUE(options.decoding.words);
+  EXPECT_THAT(
+      options.decoding.whisper.temperatures,
+      ElementsAre(0.4F, testing::FloatEq(0.6F), testing::FloatEq(0.8F), testing::FloatEq(1.0F)));
+  EXPECT_EQ(options.cutting.hallucination_silence_s, 2.0);
+  ASSERT_EQ(options.cutting.clips.size(), 2U);
+  EXPECT_EQ(options.cutting.clips[1].start_s, 5);
+  EXPECT_EQ(options.cutting.clips[1].end_s, 1e9);  // a number that can be counted in samples
+  EXPECT_THAT(options.decoding.whisper.suppress_tokens, ElementsAre(-1, 5));
+  EXPECT_FALSE(options.decoding.whisper.compression_ratio_threshold.has_value());
+  EXPECT_TRUE(options.cutting.condition_on_previous_text);
+  EXPECT_FLOAT_EQ(options.cutting.vad_options.threshold, 0.4F);
 }
 
 TEST_F(Transcribe, DefaultsAreTheProducts) {
@@ -472,10 +473,11 @@ TEST_F(Transcribe, DefaultsAreTheProducts) {
   EXPECT_EQ(run({wav}), 0);
   const RecognizerOptions product;
   const RecognizerOptions& options = fake->last_options;
-  EXPECT_THAT(options.temperatures, testing::Pointwise(testing::FloatEq(), product.temperatures));
-  EXPECT_EQ(options.beam_size, product.beam_size);
-  EXPECT_EQ(options.vad, product.vad);
-  EXPECT_EQ(options.words, product.words);
+  EXPECT_THAT(options.decoding.whisper.temperatures,
+              testing::Pointwise(testing::FloatEq(), product.decoding.whisper.temperatures));
+  EXPECT_EQ(options.decoding.whisper.beam_size, product.decoding.whisper.beam_size);
+  EXPECT_EQ(options.cutting.vad, product.cutting.vad);
+  EXPECT_EQ(options.decoding.words, product.decoding.words);
 }
 
 TEST_F(Transcribe, NamesTheLanguageAndNothingMore) {

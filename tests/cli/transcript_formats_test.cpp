@@ -22,19 +22,19 @@ TEST_F(Transcribe, TakesTimesInEveryForm) {
     EXPECT_EQ(out(), "start\tend\ttext\n2000\t3000\tsecond 0\n");
   }
   EXPECT_EQ(run({wav, "--clip", "0:01-0:00:02.5,3-"}), 0) << err();
-  ASSERT_EQ(fake->last_options.clips.size(), 2U);
-  EXPECT_EQ(fake->last_options.clips[0].end_s, 2.5);
+  ASSERT_EQ(fake->last_options.cutting.clips.size(), 2U);
+  EXPECT_EQ(fake->last_options.cutting.clips[0].end_s, 2.5);
 }
 
 TEST_F(Transcribe, WordTimesOfReadableSubtitlesAreInNoJsonThatDidNotAskForThem) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav, "-o", folder / "out", "--format", "srt,json"}), 0) << err();
-  EXPECT_TRUE(fake->last_options.words);
+  EXPECT_TRUE(fake->last_options.decoding.words);
   EXPECT_FALSE(Json::parse(folder.read("out/a.json")).contains("words"));
   EXPECT_EQ(run({wav, "-o", folder / "out", "--format", "srt,json", "--words"}), 0) << err();
   EXPECT_TRUE(Json::parse(folder.read("out/a.json")).contains("words"));
   EXPECT_EQ(run({wav, "--format", "srt", "--cues", "raw"}), 0) << err();
-  EXPECT_FALSE(fake->last_options.words);
+  EXPECT_FALSE(fake->last_options.decoding.words);
 }
 
 TEST_F(Transcribe, NamesSpeakersInEveryFormat) {

@@ -54,7 +54,7 @@ TEST_F(Wer, CountsTheErrorsOfEachClip) {
   EXPECT_EQ(objects[1]["deletions"], 1);
   EXPECT_EQ(objects[2]["total"]["words"]["errors"], 1);
   EXPECT_EQ(objects[2]["total"]["audio_seconds"], 3.0);
-  EXPECT_EQ(fake->last_options.language, "en");
+  EXPECT_EQ(fake->last_options.decoding.language, "en");
 }
 
 TEST_F(Wer, ScoresTextsThatWereRecognisedBefore) {

@@ -51,7 +51,7 @@ TEST_F(WhisperCli, KaraokeLinesAreShortUnlessALengthIsGiven) {
   EXPECT_THAT(folder.read("a.wav.wts"), HasSubstr("} second\n"));
   EXPECT_EQ(run({"-f", wav, "-owts"}), 0) << err();
   EXPECT_THAT(folder.read("a.wav.wts"), HasSubstr("} second{"));
-  EXPECT_TRUE(fake->last_options.words);
+  EXPECT_TRUE(fake->last_options.decoding.words);
 }
 
 TEST_F(WhisperCli, WritesWhatWhisperCliWritesBesideTheRecording) {

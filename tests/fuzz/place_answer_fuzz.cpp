@@ -18,6 +18,7 @@
 #include "place/workers/stage_host.h"
 #include "place/workers/wire_types.h"
 #include "speech/clause_edges.h"
+#include "speech/whisper/whisper_header.h"
 #include "speech/word_times.h"
 
 namespace mynah::place {
@@ -38,22 +39,27 @@ bool read(Bytes bytes, T&... values) {
   return true;
 }
 
-const WhisperTokenizer& tokenizer() {
-  static const WhisperTokenizer made = [] {
+const HearingFacts& facts() {
+  static const HearingFacts made = [] {
     const whisper::Config config = test::tiny_config(true);
-    return WhisperTokenizer::create(test::tiny_vocabulary(config), config.n_vocab).value();
+    return WhisperHeader(
+               std::make_shared<const whisper::ModelHeader>(
+                   whisper::ModelHeader::create("tiny", config, test::tiny_vocabulary(config), "")
+                       .value()))
+        .facts();
   }();
   return made;
 }
 
-void use_text(const WindowText& text) {
-  if (!is_possible(text, tokenizer())) {
+void use_text(const HeardWindow& heard) {
+  constexpr size_t kSamples = 16000;
+  if (!is_possible(heard, facts(), kSamples)) {
     return;
   }
-  std::vector<Segment> segments = segments_of(tokenizer(), text, 3);
-  MYNAH_CHECK(segments.size() == text.cut.segments.size(), "segments were lost");
-  static_cast<void>(share_out_words(segments, text.words, 3, 2));
-  static_cast<void>(tokenizer().sot_sequence(text.language_token, false));
+  std::vector<Segment> segments = segments_at(heard, 3);
+  MYNAH_CHECK(segments.size() == heard.segments.size(), "segments were lost");
+  static_cast<void>(share_out_words(segments, heard.words, 3, 2));
+  static_cast<void>(facts().language_asked(heard.language));
 }
 
 void use_clause(ClauseSound& sound) {
@@ -120,17 +126,17 @@ void use_answer(Ask what, Bytes bytes) {
       break;
     }
     case Ask::Decode: {
-      std::vector<WindowText> texts;
+      std::vector<HeardWindow> texts;
       WindowTimings timings;
       if (read(bytes, texts, timings)) {
-        for (const WindowText& text : texts) {
+        for (const HeardWindow& text : texts) {
           use_text(text);
         }
       }
       break;
     }
     case Ask::Draft: {
-      WindowText text;
+      HeardWindow text;
       if (read(bytes, text)) {
         use_text(text);
       }

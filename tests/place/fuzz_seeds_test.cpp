@@ -35,20 +35,19 @@ std::string request(Ask what, const T&... fields) {
   return seed(static_cast<uint8_t>(static_cast<uint32_t>(what) | 0x80U), fields...);
 }
 
-WindowText some_text() {
-  WindowText text;
-  text.generated.tokens = {5, 50400, 7};
-  text.generated.log_probabilities = {-1, -0.5F, -0.1F};
-  text.cut.segments = {{.start_s = 0,
-                        .end_s = 1,
-                        .tokens = {5, 7},
-                        .token_indices = {0, 2},
-                        .opening_index = 1,
-                        .closing_index = {}}};
-  text.cut.next_s = 1;
-  text.words = {{.word = " a", .tokens = {5}, .start_s = 0, .end_s = 0.5, .probability = 1},
-                {.word = " b", .tokens = {7}, .start_s = 0.5, .end_s = 1, .probability = 0.5F}};
-  return text;
+HeardWindow some_text() {
+  HeardWindow heard;
+  Segment segment;
+  segment.end_s = 1;
+  segment.text = " a b";
+  segment.tokens = {5, 7};
+  segment.token_log_probabilities = {-1, -0.1F};
+  segment.opening = {.token = 50400, .log_probability = -0.5F, .position = 36};
+  heard.segments = {segment};
+  heard.next_s = 1;
+  heard.words = {{.text = " a", .tokens = {5}, .start_s = 0, .end_s = 0.5, .probability = 1},
+                 {.text = " b", .tokens = {7}, .start_s = 0.5, .end_s = 1, .probability = 0.5F}};
+  return heard;
 }
 
 ClauseSound some_sound() {
@@ -87,7 +86,8 @@ Seeds answers() {
   const std::vector<float> sound{0, 0.5F, -0.5F};
   const std::vector<std::byte> state(12);
   const StageDevice card{.device = "cuda:0", .storage = DType::F16};
-  const WindowTask task{.samples = sound, .previous = {5, 7}, .language_token = -1};
+  const WindowTask task{
+      .samples = sound, .prompts = {"names"}, .previous = {5, 7}, .language = "en"};
   return {
       {"answer_error", seed(0, Error{ErrorCode::Device, "device lost"})},
       {"answer_open_detector",
@@ -100,7 +100,7 @@ Seeds answers() {
                                               .phonemes = "aə",
                                               .reading = {ReadBy::Espeak, "en-us", "en-us"}})},
       {"answer_new_decoder", answer(Ask::NewDecoder, uint64_t{1})},
-      {"answer_decode", answer(Ask::Decode, std::vector<WindowText>{some_text(), WindowText{}},
+      {"answer_decode", answer(Ask::Decode, std::vector<HeardWindow>{some_text(), HeardWindow{}},
                                WindowTimings{.mel_ms = 1, .encoder_ms = 2})},
       {"answer_draft", answer(Ask::Draft, some_text())},
       {"answer_listen", answer(Ask::Listen, sound, state)},
@@ -122,7 +122,7 @@ Seeds answers() {
       {"request_open_windows", request(Ask::OpenWindows, WindowsFile{.path = "/m"}, card, card)},
       {"request_open_voice",
        request(Ask::OpenVoice, VoiceModelFile{.family = "kokoro", .path = "/m"}, card, card)},
-      {"request_new_decoder", request(Ask::NewDecoder, RecognizerOptions{})},
+      {"request_new_decoder", request(Ask::NewDecoder, DecodingOptions{})},
       {"request_decode", request(Ask::Decode, uint64_t{1}, std::vector<WindowTask>{task})},
       {"request_listen", request(Ask::Listen, state, sound, true)},
       {"request_speak",

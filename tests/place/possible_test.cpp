@@ -4,10 +4,12 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
-#include "models/whisper/tiny_model.h"
 #include "place/plain_text.h"
 
 namespace mynah::place {
@@ -16,62 +18,69 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-WhisperTokenizer tokenizer(bool multilingual) {
-  const whisper::Config config = mynah::test::tiny_config(multilingual);
-  return WhisperTokenizer::create(mynah::test::tiny_vocabulary(config), config.n_vocab).value();
+HearingFacts facts(std::vector<std::string> languages) {
+  HearingFacts facts;
+  facts.languages = std::move(languages);
+  facts.sizes.n_vocab = 51864;
+  return facts;
 }
 
-WindowText some_text() {
-  WindowText text;
-  text.generated.tokens = {5, 50900, 7};
-  text.generated.log_probabilities = {-1, -1, -1};
-  text.cut.segments = {{.start_s = 0,
-                        .end_s = 1,
-                        .tokens = {5},
-                        .token_indices = {0},
-                        .opening_index = 1,
-                        .closing_index = {}}};
-  text.cut.next_s = 1;
-  text.words = {{.word = "a", .tokens = {5}, .start_s = 0, .end_s = 1, .probability = 1}};
-  return text;
+constexpr size_t kSamples = 16000;
+
+HeardWindow some_text() {
+  HeardWindow heard;
+  Segment segment;
+  segment.end_s = 1;
+  segment.tokens = {5};
+  segment.token_log_probabilities = {-1};
+  segment.opening = {.token = 50900, .log_probability = -1, .position = 0};
+  heard.segments = {segment};
+  heard.next_s = 1;
+  heard.words = {{.text = "a", .tokens = {5}, .start_s = 0, .end_s = 1, .probability = 1}};
+  heard.shorter = kSamples / 2;
+  return heard;
 }
 
 TEST(Possible, ATextRefersToNothingButItself) {
-  const WhisperTokenizer english = tokenizer(false);
-  EXPECT_TRUE(is_possible(some_text(), english));
-  EXPECT_TRUE(is_possible(WindowText{}, english));
-  const std::vector<std::function<void(WindowText&)>> damages = {
-      [](WindowText& t) { t.generated.tokens[0] = -1; },
-      [&](WindowText& t) { t.generated.tokens[0] = english.size(); },
-      [](WindowText& t) { t.generated.log_probabilities.pop_back(); },
-      [](WindowText& t) { t.cut.segments[0].tokens[0] = 1 << 30; },
-      [](WindowText& t) { t.cut.segments[0].token_indices[0] = 3; },
-      [](WindowText& t) { t.cut.segments[0].token_indices.clear(); },
-      [](WindowText& t) { t.cut.segments[0].opening_index = 3; },
-      [](WindowText& t) { t.cut.segments[0].closing_index = ~size_t{0}; },
-      [](WindowText& t) { t.cut.segments[0].start_s = kNan; },
-      [](WindowText& t) { t.cut.segments[0].end_s = 1e300; },
-      [](WindowText& t) { t.cut.next_s = -kInfinite; },
-      [](WindowText& t) { t.words[0].end_s = kNan; },
-      [](WindowText& t) { t.words[0].tokens[0] = -5; },
-      [](WindowText& t) { t.language_token = 5; },
-      [](WindowText& t) { t.language_token = 1 << 30; },
-      [](WindowText& t) { t.language_token = -2; },
+  const HearingFacts english = facts({"en"});
+  EXPECT_TRUE(is_possible(some_text(), english, kSamples));
+  EXPECT_TRUE(is_possible(HeardWindow{}, english, kSamples));
+  const std::vector<std::function<void(HeardWindow&)>> damages = {
+      [](HeardWindow& h) { h.segments[0].tokens[0] = -1; },
+      [&](HeardWindow& h) {
+        h.segments[0].tokens[0] = static_cast<int32_t>(english.sizes.n_vocab);
+      },
+      [](HeardWindow& h) { h.segments[0].tokens[0] = 1 << 30; },
+      [](HeardWindow& h) { h.segments[0].token_log_probabilities.pop_back(); },
+      [](HeardWindow& h) { h.segments[0].tokens.clear(); },
+      [](HeardWindow& h) { h.segments[0].opening->token = -3; },
+      [](HeardWindow& h) { h.segments[0].closing = {.token = 1 << 30}; },
+      [](HeardWindow& h) { h.segments[0].start_s = kNan; },
+      [](HeardWindow& h) { h.segments[0].end_s = 1e300; },
+      [](HeardWindow& h) { h.next_s = -kInfinite; },
+      [](HeardWindow& h) { h.words[0].end_s = kNan; },
+      [](HeardWindow& h) { h.words[0].tokens[0] = -5; },
+      [](HeardWindow& h) { h.language = "de"; },
+      [](HeardWindow& h) { h.language = "<|startoftranscript|>"; },
+      [](HeardWindow& h) { h.shorter = 0; },
+      [](HeardWindow& h) { h.shorter = -1; },
+      [](HeardWindow& h) { h.shorter = kSamples; },
+      [](HeardWindow& h) { h.shorter = int64_t{1} << 62; },
   };
   for (size_t i = 0; i < damages.size(); ++i) {
-    WindowText text = some_text();
-    damages[i](text);
-    EXPECT_FALSE(is_possible(text, english)) << i;
+    HeardWindow heard = some_text();
+    damages[i](heard);
+    EXPECT_FALSE(is_possible(heard, english, kSamples)) << i;
   }
 }
 
 TEST(Possible, ALanguageIsOneOfTheModels) {
-  const WhisperTokenizer many = tokenizer(true);
-  WindowText text;
-  text.language_token = many.language_token("de").value();
-  EXPECT_TRUE(is_possible(text, many));
-  text.language_token = many.special().sot;
-  EXPECT_FALSE(is_possible(text, many));
+  const HearingFacts many = facts({"en", "de"});
+  HeardWindow heard;
+  heard.language = "de";
+  EXPECT_TRUE(is_possible(heard, many, kSamples));
+  heard.language = "elvish";
+  EXPECT_FALSE(is_possible(heard, many, kSamples));
 }
 
 TEST(Possible, ADetectorHasARateAndFrames) {

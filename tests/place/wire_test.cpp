@@ -57,12 +57,11 @@ struct Passing {
 template <class P>
 class Wire : public ::testing::Test {};
 
-// clips, prompts, what cuts recordings and what tells of drafts stays with who cuts; so does whose
-// window it is.
+// Whose window it is stays with who cuts recordings; so do a segment's number, words and speaker.
 using AllTypes = ::testing::Types<
-    Passing<RecognizerOptions, 12>, Passing<WindowTask, 2>, Passing<whisper::Generated>,
-    Passing<WindowSegment>, Passing<WindowSegments>, Passing<whisper::WordTiming>,
-    Passing<WindowText>, Passing<WindowTimings>, Passing<PhonemeWord>, Passing<VoiceSettings>,
+    Passing<WhisperOptions>, Passing<DecodingOptions>, Passing<WindowTask, 2>,
+    Passing<TimestampToken>, Passing<Segment, 3>, Passing<HeardWord>, Passing<HeardDoubt>,
+    Passing<HeardWindow>, Passing<WindowTimings>, Passing<PhonemeWord>, Passing<VoiceSettings>,
     Passing<SoundSpan>, Passing<PhonemeSound>, Passing<ClauseSound>, Passing<VoiceFacts>,
     Passing<VoiceFile>, Passing<DetectorFile>, Passing<WindowsFile>, Passing<VoiceModelFile>,
     Passing<StageDevice>, Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>,
@@ -189,7 +188,7 @@ TEST(Wire, ACountThatIsNotThereAllocatesNothing) {
     EXPECT_EQ(numbers.capacity(), 0U);
     std::string text;
     EXPECT_FALSE(read_wire(bytes, text));
-    std::vector<WindowText> texts;
+    std::vector<HeardWindow> texts;
     EXPECT_FALSE(read_wire(bytes, texts));
     EXPECT_EQ(texts.capacity(), 0U);
     std::span<const float> view;

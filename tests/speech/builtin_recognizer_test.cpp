@@ -73,7 +73,7 @@ TEST_F(BuiltinRecognizer, reads_most_of_five_sentences_and_goes_on_after_a_bad_f
   ASSERT_EQ(jobs.size(), 6U);
   Listener listener;
   RecognizerOptions options;
-  options.words = true;
+  options.decoding.words = true;
   recognizer_->run(jobs, options, listener, {});
   ASSERT_EQ(listener.results.size(), jobs.size());
   EXPECT_FALSE(listener.results[0]);
@@ -146,11 +146,11 @@ TEST_F(BuiltinRecognizer, ends_as_cancelled_when_it_is_stopped) {
 TEST_F(BuiltinRecognizer, refuses_what_it_cannot_do_before_it_hears_anything) {
   RecognizerOptions options;
   EXPECT_TRUE(recognizer_->check(options));
-  options.language = "de";
+  options.decoding.language = "de";
   ASSERT_FALSE(recognizer_->check(options));
   EXPECT_EQ(recognizer_->check(options).error().code, ErrorCode::Unsupported);
-  options.language = "en";
-  options.task = Task::Translate;
+  options.decoding.language = "en";
+  options.decoding.task = Task::Translate;
   EXPECT_FALSE(recognizer_->check(options));
 }
 

@@ -98,9 +98,9 @@ class PartsTest : public WhisperRecognizerTest {
   // Windows of a few seconds, two a batch: many batches.
   static RecognizerOptions short_windows() {
     RecognizerOptions short_windows = options();
-    short_windows.chunk_length_s = 5;
-    short_windows.batch = 2;
-    short_windows.max_new_tokens = 6;
+    short_windows.cutting.chunk_length_s = 5;
+    short_windows.cutting.batch = 2;
+    short_windows.decoding.whisper.max_new_tokens = 6;
     return short_windows;
   }
 
@@ -122,7 +122,7 @@ class PartsTest : public WhisperRecognizerTest {
     ThreadPool pool(threads);
     auto backend = make_cpu_backend(pool);
     ASSERT_TRUE(backend.has_value());
-    const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+    const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
     recognizer.run(jobs, options, collector, stop);
     EXPECT_EQ(collector.done_.size(), jobs.size());
   }
@@ -130,12 +130,12 @@ class PartsTest : public WhisperRecognizerTest {
 
 TEST_F(PartsTest, GiveTheSameTextInTheSameOrder) {
   RecognizerOptions with_words = short_windows();
-  with_words.words = true;
+  with_words.decoding.words = true;
   for (const RecognizerOptions& how : {short_windows(), with_words}) {
     Collector alone;
     run(many_windows(), how, 1, alone);
     EXPECT_GT(alone.segments_[0].size(), 20U);
-    for (const int threads : {2, how.words ? 3 : 5}) {
+    for (const int threads : {2, how.decoding.words ? 3 : 5}) {
       Collector parts;
       run(many_windows(), how, threads, parts);
       EXPECT_EQ(parts.all(), alone.all()) << threads << " threads";

@@ -16,6 +16,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "speech/decode_quality.h"
 #include "speech/recognizer.h"
+#include "speech/window_model.h"
 #include "test_paths.h"
 
 namespace mynah {
@@ -84,10 +85,10 @@ class RealSpeech : public testing::TestWithParam<const char*> {
       ASSERT_TRUE(silero.has_value()) << silero.error().message;
       voice = *silero;
     }
-    WhisperLoadOptions options;
+    HearingLoadOptions options;
     options.storage = DType::I8;
     auto recognizer =
-        load_whisper(test::weights_path("tiny.en"), options, *backend_, std::move(voice));
+        load_recognizer(test::weights_path("tiny.en"), options, *backend_, std::move(voice));
     ASSERT_TRUE(recognizer.has_value()) << recognizer.error().message;
     recognizer_ = *recognizer;
   }
@@ -107,9 +108,9 @@ TEST_P(RealSpeech, AStopAtAnyTimeEndsWhatIsNotDone) {
   const std::vector<RecognizerJob> jobs = {
       job(test::shared_path("speech/clips/azure_de-DE_training_audio1.flac"))};
   RecognizerOptions doubtful;
-  doubtful.log_probability_threshold = 0.0F;  // no text is that likely
-  doubtful.temperatures = {0.0F};
-  doubtful.max_new_tokens = 8;
+  doubtful.decoding.whisper.log_probability_threshold = 0.0F;  // no text is that likely
+  doubtful.decoding.whisper.temperatures = {0.0F};
+  doubtful.decoding.whisper.max_new_tokens = 8;
   const auto begin = std::chrono::steady_clock::now();
   Texts whole;
   recognizer_->run(jobs, doubtful, whole, {});
@@ -146,7 +147,7 @@ TEST_P(RealSpeech, NothingIsWrittenOfNoiseMusicAndAnimals) {
     const auto source = one.open();
     ASSERT_TRUE(source.has_value());
     RecognizerOptions without_drafts;
-    without_drafts.partial_text = false;
+    without_drafts.cutting.partial_text = false;
     const auto session = recognizer_->session(without_drafts).value();
     std::vector<float> piece(1600);
     std::string committed;

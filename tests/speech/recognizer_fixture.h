@@ -14,8 +14,8 @@
 #include "backend/cpu/cpu_backend.h"
 #include "models/whisper/tiny_model.h"
 #include "speech/voice_detector.h"
-#include "speech/whisper_recognizer.h"
-#include "speech/window_decoder.h"
+#include "speech/whisper/window_decoder.h"
+#include "speech/window_recognizer.h"
 
 namespace mynah {
 
@@ -174,11 +174,11 @@ class WhisperRecognizerTest : public testing::Test {
 
   static RecognizerOptions options() {
     RecognizerOptions options;
-    options.language = "en";
-    options.max_new_tokens = 12;
-    options.temperatures = {0.0F, 0.4F};
-    options.best_of = 2;
-    options.no_speech_threshold.reset();
+    options.decoding.language = "en";
+    options.decoding.whisper.max_new_tokens = 12;
+    options.decoding.whisper.temperatures = {0.0F, 0.4F};
+    options.decoding.whisper.best_of = 2;
+    options.decoding.whisper.no_speech_threshold.reset();
     return options;
   }
 
@@ -188,7 +188,7 @@ class WhisperRecognizerTest : public testing::Test {
     ThreadPool pool(threads);
     auto backend = make_cpu_backend(pool);
     EXPECT_TRUE(backend.has_value());
-    const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice);
+    const WindowRecognizer recognizer(tiny_windows(false, **backend), voice);
     Collector collector;
     recognizer.run(jobs, options, collector, std::stop_token());
     EXPECT_EQ(collector.done_.size(), jobs.size());

@@ -59,7 +59,7 @@ TEST_F(WhisperRecognizerTest, TextOfARecordingInWhichLittleIsSaidDoesNotWaitForM
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   double read_s = 0;
   Reads reads(read_s);
   const RecognizerJob recording{

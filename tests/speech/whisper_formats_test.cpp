@@ -10,6 +10,7 @@
 #include "audio/open.h"
 #include "backend/cpu/cpu_backend.h"
 #include "speech/recognizer.h"
+#include "speech/window_model.h"
 #include "store/pull.h"
 #include "temporary_folder.h"
 #include "test_paths.h"
@@ -71,10 +72,10 @@ class WhisperFormats : public testing::Test {
     StoreObserver quiet;
     const auto model = import_model(store, file, {.name = name, .storage = {}}, quiet, {});
     EXPECT_TRUE(model.has_value()) << model.error().message;
-    WhisperLoadOptions options;
+    HearingLoadOptions options;
     options.storage = DType::F32;
     options.precision = Precision::Exact;
-    auto recognizer = load_whisper(model ? model->path() : "", options, *backend_, nullptr);
+    auto recognizer = load_recognizer(model ? model->path() : "", options, *backend_, nullptr);
     EXPECT_TRUE(recognizer.has_value()) << recognizer.error().message;
     std::vector<RecognizerJob> jobs;
     for (const char* clip :

@@ -1,14 +1,13 @@
 // The recogniser over a tiny model with random weights: its text means nothing, but it must be the
 // same in every batch, on every number of threads, and however a recording arrives.
-#include "speech/whisper_recognizer.h"
-
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "speech/recognizer_fixture.h"
-#include "speech/window_decoder.h"
+#include "speech/whisper/window_decoder.h"
+#include "speech/window_recognizer.h"
 
 namespace mynah {
 namespace {
@@ -16,44 +15,44 @@ namespace {
 TEST_F(WhisperRecognizerTest, TextIsTheSameAloneAndInEveryBatchAndOnEveryNumberOfThreads) {
   for (const auto& voice : {std::shared_ptr<const VoiceDetector>(), voice_}) {
     RecognizerOptions alone = options();
-    alone.batch = 1;
+    alone.cutting.batch = 1;
     const std::string wanted = recognise(five_jobs(), alone, 1, voice);
     EXPECT_NE(wanted.find('['), std::string::npos) << "no text at all: the test shows nothing";
     RecognizerOptions batch = options();
-    batch.batch = 8;
+    batch.cutting.batch = 8;
     EXPECT_EQ(recognise(five_jobs(), batch, 1, voice), wanted);
-    batch.batch = 3;
+    batch.cutting.batch = 3;
     EXPECT_EQ(recognise(five_jobs(), batch, 2, voice), wanted);
   }
 }
 
 TEST_F(WhisperRecognizerTest, EveryOptionOfDecodingRuns) {
   RecognizerOptions all = options();
-  all.words = true;
-  all.condition_on_previous_text = true;
-  all.initial_prompt = "w300 w301";
-  all.hotwords = "w302";
-  all.carry_initial_prompt = true;
-  all.repetition_penalty = 1.3F;
-  all.no_repeat_ngram_size = 3;
-  all.hallucination_silence_s = 2.0;
-  all.beam_size = 2;
-  all.max_context_tokens = 20;
-  all.entropy_threshold = 2.4F;
-  all.suppress_regex = "[0-9]+";
-  all.clips = {{1.0, 2.5}, {4.0, 9.0}};
+  all.decoding.words = true;
+  all.cutting.condition_on_previous_text = true;
+  all.cutting.initial_prompt = "w300 w301";
+  all.cutting.hotwords = "w302";
+  all.cutting.carry_initial_prompt = true;
+  all.decoding.whisper.repetition_penalty = 1.3F;
+  all.decoding.whisper.no_repeat_ngram_size = 3;
+  all.cutting.hallucination_silence_s = 2.0;
+  all.decoding.whisper.beam_size = 2;
+  all.decoding.whisper.max_context_tokens = 20;
+  all.decoding.whisper.entropy_threshold = 2.4F;
+  all.decoding.whisper.suppress_regex = "[0-9]+";
+  all.cutting.clips = {{1.0, 2.5}, {4.0, 9.0}};
   const std::string once = recognise(five_jobs(), all, 1, voice_);
   EXPECT_EQ(recognise(five_jobs(), all, 2, voice_), once);
-  all.context = AudioContext::Full;
-  all.timestamps = false;
+  all.decoding.whisper.context = AudioContext::Full;
+  all.decoding.timestamps = false;
   EXPECT_EQ(recognise(five_jobs(), all, 2, nullptr), recognise(five_jobs(), all, 1, nullptr));
 }
 
 TEST_F(WhisperRecognizerTest, WhatSeveralClipsShareIsHeardOnce) {
   RecognizerOptions one = options();
-  one.clips = {{1.0, 50.0}};
+  one.cutting.clips = {{1.0, 50.0}};
   RecognizerOptions several = options();
-  several.clips = {{20.0, 50.0}, {1.0, 40.0}, {2.0, 3.0}};
+  several.cutting.clips = {{20.0, 50.0}, {1.0, 40.0}, {2.0, 3.0}};
   const std::vector<RecognizerJob> jobs = {job(speech("a", 60))};
   EXPECT_EQ(recognise(jobs, several, 1, nullptr), recognise(jobs, one, 1, nullptr));
 }
@@ -87,7 +86,7 @@ TEST_F(WhisperRecognizerTest, AfterAStopEveryJobIsCancelled) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   std::stop_source stop;
   stop.request_stop();
   Collector collector;
@@ -104,7 +103,7 @@ TEST_F(WhisperRecognizerTest, TheFirstTextDoesNotWaitForAWholeBatch) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   Collector collector;
   std::vector<size_t> segments_when_opened;
   std::vector<RecognizerJob> jobs;
@@ -143,7 +142,7 @@ TEST_F(WhisperRecognizerTest, ShortRecordingsBehindALongOneAreToldOfWhenTheyAreF
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
   // Without a voice detector the long one's windows come one after the other.
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), nullptr);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), nullptr);
   EndsCollector collector;
   recognizer.run({{job(speech("long", 100)), job(speech("b", 3)), job(speech("c", 3))}}, options(),
                  collector, std::stop_token());
@@ -155,7 +154,7 @@ TEST_F(WhisperRecognizerTest, AStopInABatchKeepsWhatWasReportedAndOpensNothingMo
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   std::stop_source stop;
   int opened = 0;
   std::vector<RecognizerJob> jobs;
@@ -187,7 +186,7 @@ TEST_F(WhisperRecognizerTest, AStopIsSeenBetweenLayersAndTokens) {
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
   const auto model = test::tiny_model(false, **backend);
-  auto made = WhisperWindowDecoder::create(model, options());
+  auto made = WhisperWindowDecoder::create(model, options().decoding);
   ASSERT_TRUE(made.has_value());
   WindowDecoder* const decoder = made->get();
   std::stop_source stop;
@@ -195,9 +194,10 @@ TEST_F(WhisperRecognizerTest, AStopIsSeenBetweenLayersAndTokens) {
   const std::vector<float> samples = speech("a", 3);
   WindowTask task;
   task.samples = samples;
-  const auto texts = decoder->decode(std::span(&task, 1), stop.get_token());
-  ASSERT_EQ(texts.size(), 1U);
-  EXPECT_TRUE(texts[0].generated.tokens.empty());
+  const auto heard = decoder->decode(std::span(&task, 1), stop.get_token());
+  ASSERT_TRUE(heard.has_value());
+  ASSERT_EQ(heard->size(), 1U);
+  EXPECT_TRUE(heard->front().segments.empty());
   EXPECT_EQ(decoder->timings().decoder_ms, 0.0);
 }
 
@@ -205,28 +205,28 @@ TEST_F(WhisperRecognizerTest, OptionsThatTheModelCannotDoAreRefusedBeforeAnyAudi
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), nullptr);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), nullptr);
   RecognizerOptions wrong = options();
   EXPECT_TRUE(recognizer.check(wrong).has_value());
-  wrong.task = Task::Translate;
+  wrong.decoding.task = Task::Translate;
   EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::Unsupported);
   wrong = options();
-  wrong.language = "german";
+  wrong.decoding.language = "german";
   EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::Unsupported);
   EXPECT_THAT(recognizer.check(wrong).error().message, testing::HasSubstr("`mynah pull small`"));
-  wrong.language = "elvish";
+  wrong.decoding.language = "elvish";
   EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::InvalidInput);
   for (const auto& [text, meant] : {std::pair{"en-US", "(did you mean en?)"},
                                     {"pt_BR", "(did you mean pt?)"},
                                     {"germn", "(did you mean german?)"}}) {
-    wrong.language = text;
+    wrong.decoding.language = text;
     EXPECT_THAT(recognizer.check(wrong).error().message, testing::HasSubstr(meant));
   }
   wrong = options();
-  wrong.suppress_regex = "(";
+  wrong.decoding.whisper.suppress_regex = "(";
   EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::InvalidInput);
   wrong = options();
-  wrong.suppress_tokens = {99999};
+  wrong.decoding.whisper.suppress_tokens = {99999};
   EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::InvalidInput);
 }
 
@@ -234,7 +234,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   std::vector<float> samples(14 * kRate_hz, 0.0F);
   std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
   std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
@@ -265,7 +265,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPau
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   constexpr double kWindow_s = 8;
   constexpr double kPause_s = 0.3;
   // The last: no pause at all.
@@ -276,9 +276,9 @@ TEST_F(WhisperRecognizerTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPau
                   std::llround(std::min(kPause_s, 40 - at_s) * kRate_hz), 0.0F);
     }
     RecognizerOptions short_pieces = options();
-    short_pieces.chunk_length_s = kWindow_s;
-    short_pieces.partial_text = false;
-    short_pieces.timestamps = false;  // a segment is its whole window
+    short_pieces.cutting.chunk_length_s = kWindow_s;
+    short_pieces.cutting.partial_text = false;
+    short_pieces.decoding.timestamps = false;  // a segment is its whole window
     const auto session = recognizer.session(short_pieces).value();
     double written_s = 0;
     constexpr size_t kPiece = kRate_hz / 10;
@@ -299,10 +299,10 @@ TEST_F(WhisperRecognizerTest, ASenderThatStopsSendingEndsWhatWasSaidByTheClock) 
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   RecognizerOptions whole = options();
-  whole.partial_text = false;
-  whole.timestamps = false;  // a segment is its whole window
+  whole.cutting.partial_text = false;
+  whole.decoding.timestamps = false;  // a segment is its whole window
   const auto session = recognizer.session(whole).value();
   const auto idle = [&](double since_last_s, double since_played_s) {
     const auto live = session->idle({since_last_s, since_played_s});
@@ -337,9 +337,9 @@ TEST_F(WhisperRecognizerTest, ASenderOfPiecesOfWhatGoesOnIsWaitedForMorePatientl
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   RecognizerOptions whole = options();
-  whole.partial_text = false;
+  whole.cutting.partial_text = false;
   const auto session = recognizer.session(whole).value();
   const auto commits = [&](double since_last_s, double since_played_s) {
     const auto live = session->idle({since_last_s, since_played_s});
@@ -363,12 +363,12 @@ TEST_F(WhisperRecognizerTest, ALiveSessionTimesTheWordsThatItCommits) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   std::vector<float> samples(14 * kRate_hz, 0.0F);
   std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
   std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
   RecognizerOptions with_words = options();
-  with_words.words = true;
+  with_words.decoding.words = true;
   const auto session = recognizer.session(with_words).value();
   const auto first = session->push(samples);
   const auto rest = session->flush();
@@ -391,7 +391,7 @@ TEST_F(WhisperRecognizerTest, PartialTextIsGreedyWhateverTheSearchAndOnlyWhereIt
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
   const auto heard = [&](const RecognizerOptions& how) {
     const auto session = recognizer.session(how).value();
     const auto live = session->push(speech("said", 3));
@@ -401,13 +401,13 @@ TEST_F(WhisperRecognizerTest, PartialTextIsGreedyWhateverTheSearchAndOnlyWhereIt
     return std::pair(live->partial, rest->committed.size());
   };
   RecognizerOptions greedy = options();
-  greedy.compression_ratio_threshold.reset();
-  greedy.log_probability_threshold.reset();
-  greedy.context = AudioContext::Full;
+  greedy.decoding.whisper.compression_ratio_threshold.reset();
+  greedy.decoding.whisper.log_probability_threshold.reset();
+  greedy.decoding.whisper.context = AudioContext::Full;
   RecognizerOptions beams = greedy;
-  beams.beam_size = 3;
+  beams.decoding.whisper.beam_size = 3;
   RecognizerOptions none = greedy;
-  none.partial_text = false;
+  none.cutting.partial_text = false;
   EXPECT_NE(heard(greedy).first, "");
   EXPECT_EQ(heard(beams).first, heard(greedy).first);
   EXPECT_EQ(heard(none).first, "");
@@ -418,9 +418,9 @@ TEST_F(WhisperRecognizerTest, ALiveSessionSaysWhichLanguageItHeard) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(tiny_windows(true, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(true, **backend), voice_);
   RecognizerOptions unknown = options();
-  unknown.language = "auto";
+  unknown.decoding.language = "auto";
   const auto session = recognizer.session(unknown).value();
   const auto early = session->push(speech("a", 0.5));
   ASSERT_TRUE(early.has_value());

@@ -7,10 +7,10 @@
 #include "models/whisper/alignment.h"
 #include "models/whisper/tiny_model.h"
 #include "speech/decode_quality.h"
+#include "speech/hearing.h"
 #include "speech/sample_buffer.h"
 #include "speech/speech_chunker.h"
-#include "speech/window_model.h"
-#include "speech/window_segments.h"
+#include "speech/whisper/window_segments.h"
 #include "speech/word_times.h"
 
 namespace mynah {
@@ -200,22 +200,22 @@ TEST(WarpTest, ThePathFollowsTheCheapCells) {
 }
 
 TEST(WordTimesTest, PunctuationJoinsTheWordItBelongsTo) {
-  std::vector<whisper::WordTiming> words = {{" \"", {1}, 0.0, 0.1, 1}, {"Hello", {2}, 0.1, 0.5, 1},
-                                            {",", {3}, 0.5, 0.6, 1},   {" world", {4}, 0.6, 1.0, 1},
-                                            {".", {5}, 1.0, 1.4, 1},   {"\"", {6}, 1.4, 1.5, 1}};
+  std::vector<HeardWord> words = {{" \"", {1}, 0.0, 0.1, 1}, {"Hello", {2}, 0.1, 0.5, 1},
+                                  {",", {3}, 0.5, 0.6, 1},   {" world", {4}, 0.6, 1.0, 1},
+                                  {".", {5}, 1.0, 1.4, 1},   {"\"", {6}, 1.4, 1.5, 1}};
   merge_punctuation(words);
   ASSERT_EQ(words.size(), 2U);
-  EXPECT_EQ(words[0].word, " \"Hello,");
+  EXPECT_EQ(words[0].text, " \"Hello,");
   EXPECT_EQ(words[0].tokens, (std::vector<int32_t>{1, 2, 3}));
   EXPECT_DOUBLE_EQ(words[0].start_s, 0.1);
-  EXPECT_EQ(words[1].word, " world.\"");
+  EXPECT_EQ(words[1].text, " world.\"");
 }
 
 TEST(WordTimesTest, WordsAtTheEndOfASentenceAreAtMostTwiceTheMedian) {
-  std::vector<whisper::WordTiming> words = {{" a", {1}, 0.0, 0.2, 1},
-                                            {" b", {2}, 0.2, 0.4, 1},
-                                            {".", {3}, 0.4, 3.0, 1},
-                                            {" c", {4}, 3.0, 3.2, 1}};
+  std::vector<HeardWord> words = {{" a", {1}, 0.0, 0.2, 1},
+                                  {" b", {2}, 0.2, 0.4, 1},
+                                  {".", {3}, 0.4, 3.0, 1},
+                                  {" c", {4}, 3.0, 3.2, 1}};
   EXPECT_DOUBLE_EQ(shorten_sentence_ends(words), 0.2);
   EXPECT_DOUBLE_EQ(words[2].end_s, 0.8);
 }

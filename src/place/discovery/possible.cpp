@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace mynah::place {
 namespace {
@@ -63,30 +64,31 @@ bool is_possible(std::span<const std::vector<float>> probabilities, size_t recor
   return probabilities.size() == recordings;
 }
 
-bool is_possible(const WindowText& text, const WhisperTokenizer& tokenizer) {
-  const size_t count = text.generated.tokens.size();
-  const auto is_inside = [count](std::optional<size_t> index) { return !index || *index < count; };
+bool is_possible(const HeardWindow& heard, const HearingFacts& facts, size_t samples) {
+  const auto is_token = [&](int32_t token) { return token >= 0 && token < facts.sizes.n_vocab; };
   const auto are_tokens = [&](const std::vector<int32_t>& tokens) {
-    return std::ranges::all_of(
-        tokens, [&](int32_t token) { return token >= 0 && token < tokenizer.size(); });
+    return std::ranges::all_of(tokens, is_token);
+  };
+  const auto is_timestamp = [&](const std::optional<TimestampToken>& timestamp) {
+    return !timestamp || is_token(timestamp->token);
   };
   const auto is_instant = [](double seconds) {
     return is_within(seconds, -kLongest_s, kLongest_s);
   };
-  const bool language =
-      text.language_token == -1 || !tokenizer.language_code(text.language_token).empty();
-  return language && are_tokens(text.generated.tokens) &&
-         text.generated.log_probabilities.size() == count && is_instant(text.cut.next_s) &&
-         std::ranges::all_of(text.cut.segments,
-                             [&](const WindowSegment& segment) {
-                               return is_instant(segment.start_s) && is_instant(segment.end_s) &&
-                                      are_tokens(segment.tokens) &&
-                                      segment.token_indices.size() == segment.tokens.size() &&
-                                      std::ranges::all_of(segment.token_indices, is_inside) &&
-                                      is_inside(segment.opening_index) &&
-                                      is_inside(segment.closing_index);
-                             }) &&
-         std::ranges::all_of(text.words, [&](const whisper::WordTiming& word) {
+  const bool language = heard.language.empty() ||
+                        std::ranges::find(facts.languages, heard.language) != facts.languages.end();
+  const bool shorter =
+      !heard.shorter || (*heard.shorter > 0 && std::cmp_less(*heard.shorter, samples));
+  return language && shorter && is_instant(heard.next_s) &&
+         std::ranges::all_of(
+             heard.segments,
+             [&](const Segment& segment) {
+               return is_instant(segment.start_s) && is_instant(segment.end_s) &&
+                      are_tokens(segment.tokens) &&
+                      segment.token_log_probabilities.size() == segment.tokens.size() &&
+                      is_timestamp(segment.opening) && is_timestamp(segment.closing);
+             }) &&
+         std::ranges::all_of(heard.words, [&](const HeardWord& word) {
            return is_instant(word.start_s) && is_instant(word.end_s) && are_tokens(word.tokens);
          });
 }

@@ -13,9 +13,8 @@
 #include "place/measurement.h"
 #include "place/proofs/reference.h"
 #include "place/workers/worker_protocol.h"
+#include "speech/hearing.h"
 #include "speech/voice_model.h"
-#include "speech/window_model.h"
-#include "text/whisper_tokenizer.h"
 
 namespace mynah::place {
 
@@ -27,8 +26,8 @@ namespace mynah::place {
 [[nodiscard]] bool is_possible(std::span<const std::vector<float>> probabilities,
                                size_t recordings);
 
-// A text that refers to nothing but itself, in the tokenizer's tokens.
-[[nodiscard]] bool is_possible(const WindowText& text, const WhisperTokenizer& tokenizer);
+// A text of so many samples that refers to nothing but itself and the model's tokens.
+[[nodiscard]] bool is_possible(const HeardWindow& heard, const HearingFacts& facts, size_t samples);
 
 [[nodiscard]] bool is_possible(const VoiceModelFacts& facts);
 

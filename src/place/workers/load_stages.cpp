@@ -12,17 +12,17 @@ Result<std::shared_ptr<const VoiceDetector>> load_detector(const DetectorFile& f
   return load_silero(file.path, file.rate_hz, backend);
 }
 
-Result<std::shared_ptr<const WindowModel>> load_windows(const WindowsFile& file,
+Result<std::shared_ptr<const WindowModel>> load_windows(const HearingFile& opened,
+                                                        const WindowsFile& file,
                                                         const StageBackend& encoder,
                                                         const StageBackend& decoder) {
-  return load_whisper_windows(file.path,
-                              {.storage = encoder.storage,
-                               .precision = file.precision,
-                               .cache_folder = file.cache_folder,
-                               .decoder = StagePlace{.backend = &decoder.backend,
-                                                     .storage = decoder.storage,
-                                                     .precision = file.precision}},
-                              encoder.backend);
+  return opened.load({.storage = encoder.storage,
+                      .precision = file.precision,
+                      .cache_folder = file.cache_folder,
+                      .decoder = StagePlace{.backend = &decoder.backend,
+                                            .storage = decoder.storage,
+                                            .precision = file.precision}},
+                     encoder.backend);
 }
 
 Result<std::unique_ptr<const VoiceModel>> load_voice(const VoiceModelFile& file,

@@ -20,7 +20,9 @@ struct StageBackend {
 
 Result<std::shared_ptr<const VoiceDetector>> load_detector(const DetectorFile& file,
                                                            Backend& backend);
-Result<std::shared_ptr<const WindowModel>> load_windows(const WindowsFile& file,
+// `opened` is the file.
+Result<std::shared_ptr<const WindowModel>> load_windows(const HearingFile& opened,
+                                                        const WindowsFile& file,
                                                         const StageBackend& encoder,
                                                         const StageBackend& decoder);
 Result<std::unique_ptr<const VoiceModel>> load_voice(const VoiceModelFile& file,

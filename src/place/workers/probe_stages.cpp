@@ -80,12 +80,6 @@ Result<Probe> probe_voice(const VoiceModel& voice) {
   return probe;
 }
 
-double window_s(const whisper::ModelHeader& header) {
-  // docs/models/whisper.md: a position of the encoder is two mel frames of 10 ms.
-  constexpr double kPosition_s = 0.02;
-  return static_cast<double>(header.config.n_audio_ctx) * kPosition_s;
-}
-
 double phonemes_in(std::span<const PhonemeWord> words) {
   double phonemes = 1;
   for (const PhonemeWord& word : words) {

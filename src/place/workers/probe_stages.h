@@ -7,7 +7,6 @@
 #include "speech/probe.h"
 #include "speech/voice_detector.h"
 #include "speech/voice_model.h"
-#include "speech/window_model.h"
 
 namespace mynah::place {
 
@@ -18,9 +17,6 @@ namespace mynah::place {
 // to the next (tts.vocoder): voices draw noise, and phases of near-silence mean nothing, so samples
 // themselves cannot be compared. Throws DeviceError.
 [[nodiscard]] Result<Probe> probe_voice(const VoiceModel& voice);
-
-// Seconds of sound in a full window.
-[[nodiscard]] double window_s(const whisper::ModelHeader& header);
 
 // Phonemes of a clause, or somewhat more: bytes of their text.
 [[nodiscard]] double phonemes_in(std::span<const PhonemeWord> words);

@@ -20,7 +20,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
 
 Result<std::shared_ptr<const WindowModel>> open_remote_windows(
     std::shared_ptr<WorkerProcess> worker, const WindowsFile& file,
-    std::shared_ptr<const whisper::ModelHeader> header, const StageDevice& encoder,
+    std::shared_ptr<const HearingHeader> header, const StageDevice& encoder,
     const StageDevice& decoder, StepPace pace);
 
 Result<std::shared_ptr<const VoiceModel>> open_remote_voice(std::shared_ptr<WorkerProcess> worker,

@@ -236,8 +236,10 @@ Result<WireWriter> StageHost::open_windows(WireReader& in) {
   windows_.reset();
   MYNAH_TRY(Backend * of_encoder, open(Stage::SttEncoder, encoder));
   MYNAH_TRY(Backend * of_decoder, open(Stage::SttDecoder, decoder));
-  MYNAH_TRY(windows_, load_windows(file, {.backend = *of_encoder, .storage = encoder.storage},
-                                   {.backend = *of_decoder, .storage = decoder.storage}));
+  MYNAH_TRY(const auto opened, open_hearing(file.path));
+  MYNAH_TRY(windows_,
+            load_windows(*opened, file, {.backend = *of_encoder, .storage = encoder.storage},
+                         {.backend = *of_decoder, .storage = decoder.storage}));
   return WireWriter();
 }
 
@@ -281,7 +283,7 @@ Result<WireWriter> StageHost::close_group(WireReader& in) {
 }
 
 Result<WireWriter> StageHost::new_decoder(WireReader& in) {
-  RecognizerOptions options;
+  DecodingOptions options;
   in(options);
   MYNAH_TRY_STATUS(check_read(in));
   if (windows_ == nullptr) {
@@ -310,8 +312,11 @@ Result<WireWriter> StageHost::decode(WireReader& in, const std::stop_token& stop
     return not_open(StageGroup::Stt);
   }
   begin_call(StageGroup::Stt);
-  const std::vector<WindowText> texts = found->second->decode(tasks, stop);
-  return answer_of(texts, found->second->timings());
+  auto heard = found->second->decode(tasks, stop);
+  if (!heard) {
+    throw DeviceError(std::move(heard).error());
+  }
+  return answer_of(*heard, found->second->timings());
 }
 
 Result<WireWriter> StageHost::draft(WireReader& in, const std::stop_token& stop) {
@@ -324,7 +329,11 @@ Result<WireWriter> StageHost::draft(WireReader& in, const std::stop_token& stop)
     return not_open(StageGroup::Stt);
   }
   begin_call(StageGroup::Stt);
-  return answer_of(found->second->draft(task, stop));
+  auto heard = found->second->draft(task, stop);
+  if (!heard) {
+    throw DeviceError(std::move(heard).error());
+  }
+  return answer_of(*heard);
 }
 
 Result<WireWriter> StageHost::listen(WireReader& in) {
@@ -455,8 +464,9 @@ Result<WireWriter> StageHost::probe(WireReader& in) {
   };
   MYNAH_TRY_STATUS(time_steps(group, run, report.times));
   for (ProbeTime& time : report.times) {
-    time.step_work = probe_work(time.stage, report.probe.sound_s,
-                                windows_ == nullptr ? 0 : window_s(windows_->header()));
+    time.step_work =
+        probe_work(time.stage, report.probe.sound_s,
+                   windows_ == nullptr ? 0 : windows_->header()->facts().full_window_s);
   }
   return answer_of(report);
 }

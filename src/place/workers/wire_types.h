@@ -33,44 +33,50 @@ inline constexpr size_t kWireValues<StageGroup> = static_cast<size_t>(StageGroup
 
 // A field that is added to one of these structs must be added here: a test counts them.
 template <class Archive>
-void wire(Archive& a, RecognizerOptions& v) {
-  // What decoders read; what cuts recordings into windows stays with who cuts.
-  a(v.language, v.task, v.timestamps, v.words, v.context, v.beam_size, v.best_of, v.patience,
-    v.length_penalty, v.repetition_penalty, v.no_repeat_ngram_size, v.temperatures,
-    v.compression_ratio_threshold, v.log_probability_threshold, v.no_speech_threshold,
-    v.entropy_threshold, v.seed, v.max_context_tokens, v.suppress_tokens, v.suppress_blank,
-    v.suppress_regex, v.max_initial_timestamp_s, v.max_new_tokens);
+void wire(Archive& a, WhisperOptions& v) {
+  a(v.context, v.beam_size, v.best_of, v.patience, v.length_penalty, v.repetition_penalty,
+    v.no_repeat_ngram_size, v.temperatures, v.compression_ratio_threshold,
+    v.log_probability_threshold, v.no_speech_threshold, v.entropy_threshold, v.max_context_tokens,
+    v.suppress_tokens, v.suppress_blank, v.suppress_regex, v.max_initial_timestamp_s,
+    v.max_new_tokens);
+}
+
+template <class Archive>
+void wire(Archive& a, DecodingOptions& v) {
+  a(v.language, v.task, v.timestamps, v.words, v.seed, v.whisper);
 }
 
 template <class Archive>
 void wire(Archive& a, WindowTask& v) {
-  a(v.samples, v.previous, v.language_token, v.seed, v.surely_speech);
+  a(v.samples, v.prompts, v.previous, v.language, v.seed, v.surely_speech);
 }
 
 template <class Archive>
-void wire(Archive& a, whisper::Generated& v) {
-  a(v.tokens, v.log_probabilities, v.sum_log_probability, v.no_speech_probability);
+void wire(Archive& a, TimestampToken& v) {
+  a(v.token, v.log_probability, v.position);
 }
 
 template <class Archive>
-void wire(Archive& a, WindowSegment& v) {
-  a(v.start_s, v.end_s, v.tokens, v.token_indices, v.opening_index, v.closing_index);
+void wire(Archive& a, Segment& v) {
+  // Numbers, words and speakers are of recordings.
+  a(v.start_s, v.end_s, v.text, v.tokens, v.token_log_probabilities, v.opening, v.closing,
+    v.temperature, v.mean_log_probability, v.compression_ratio, v.no_speech_probability);
 }
 
 template <class Archive>
-void wire(Archive& a, WindowSegments& v) {
-  a(v.segments, v.next_s, v.single_timestamp_ending);
+void wire(Archive& a, HeardWord& v) {
+  a(v.text, v.tokens, v.start_s, v.end_s, v.probability);
 }
 
 template <class Archive>
-void wire(Archive& a, whisper::WordTiming& v) {
-  a(v.word, v.tokens, v.start_s, v.end_s, v.probability);
+void wire(Archive& a, HeardDoubt& v) {
+  a(v.mean_log_probability, v.no_speech_probability, v.compression_ratio, v.temperature);
 }
 
 template <class Archive>
-void wire(Archive& a, WindowText& v) {
-  a(v.generated, v.cut, v.words, v.language_token, v.language_probability, v.temperature,
-    v.compression_ratio, v.silent, v.decoded_again);
+void wire(Archive& a, HeardWindow& v) {
+  a(v.segments, v.words, v.language, v.language_probability, v.doubt, v.next_s, v.nothing_after,
+    v.silent, v.reliable, v.decoded_again, v.shorter);
 }
 
 template <class Archive>

@@ -31,7 +31,7 @@ enum class Ask : uint32_t {
   OpenWindows,    // WindowsFile, StageDevice encoder, decoder ->
   OpenVoice,      // VoiceModelFile, StageDevice acoustic, vocoder -> VoiceModelFacts
   CloseGroup,     // StageGroup ->
-  NewDecoder,     // RecognizerOptions -> uint64 decoder
+  NewDecoder,     // DecodingOptions -> uint64 decoder
   DropDecoder,    // uint64 decoder ->
   Decode,         // uint64 decoder, vector<WindowTask> -> vector<WindowText>, WindowTimings
   Draft,          // uint64 decoder, WindowTask -> WindowText

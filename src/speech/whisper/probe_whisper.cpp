@@ -1,10 +1,10 @@
-#include "speech/whisper_probe.h"
+#include "speech/whisper/probe_whisper.h"
 
 #include <algorithm>
 #include <span>
 
 #include "ops/ops.h"
-#include "speech/recognizer.h"
+#include "speech/recognizer_options.h"
 
 namespace mynah {
 namespace {
@@ -97,7 +97,7 @@ Result<WindowMemory> hear_full_window(const whisper::Model& model) {
   const whisper::CrossCache after_it = model.cross_cache(states, frames);
   const whisper::CrossCache cross = model.cross_cache(states, frames);
 
-  const RecognizerOptions options;
+  const WhisperOptions options;
   const int64_t sequences = std::max(options.beam_size, options.best_of);
   const std::vector<int32_t> start = start_of(model);
   const int64_t longest =

@@ -1,4 +1,4 @@
-#include "speech/shorter_windows.h"
+#include "speech/whisper/shorter_windows.h"
 
 #include <algorithm>
 
@@ -39,8 +39,8 @@ int64_t quietest(std::span<const float> samples) {
 }  // namespace
 
 std::optional<int64_t> shorter_window(const WhisperTokenizer& tokenizer,
-                                      const RecognizerOptions& options,
-                                      std::span<const float> samples, const WindowText& text) {
+                                      const WhisperOptions& options, std::span<const float> samples,
+                                      const WindowText& text) {
   const double seconds = static_cast<double>(samples.size()) / whisper::kSampleRate_hz;
   if (text.silent || seconds <= kShortWindow_s) {
     return std::nullopt;
@@ -51,21 +51,6 @@ std::optional<int64_t> shorter_window(const WhisperTokenizer& tokenizer,
     return std::nullopt;
   }
   return quietest(samples);
-}
-
-bool ends_early(std::span<const Segment> segments, double begin_s, double speech_s) {
-  constexpr double kLeastLeft_s = 2;
-  constexpr double kMostLetters = 20;  // a second: more have been said in longer than is told
-  if (segments.empty()) {
-    return false;
-  }
-  size_t letters = 0;
-  for (const Segment& segment : segments) {
-    letters += segment.text.size();
-  }
-  const double end_s = segments.back().end_s;
-  return speech_s - end_s >= kLeastLeft_s &&
-         static_cast<double>(letters) <= kMostLetters * (end_s - begin_s);
 }
 
 }  // namespace mynah

@@ -1,12 +1,15 @@
-#include "speech/window_decoder.h"
+#include "speech/whisper/window_decoder.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
+#include "models/whisper/alignment.h"
 #include "ops/ops.h"
 #include "speech/decode_quality.h"
+#include "speech/whisper/shorter_windows.h"
 #include "tensor/device_error.h"
 
 namespace mynah {
@@ -62,62 +65,10 @@ void check_states(Backend& backend, const Tensor& states) {
 
 }  // namespace
 
-std::vector<Segment> segments_of(const WhisperTokenizer& tokenizer, const WindowText& text,
-                                 double offset_s) {
-  const whisper::Generated& generated = text.generated;
-  const auto timestamp = [&](const std::optional<size_t>& index) {
-    return index.transform([&](size_t i) {
-      const int32_t token = generated.tokens[i];
-      return TimestampToken{.token = token,
-                            .log_probability = generated.log_probabilities[i],
-                            .position = token - tokenizer.special().timestamp_begin};
-    });
-  };
-  std::vector<Segment> segments;
-  for (const WindowSegment& cut : text.cut.segments) {
-    Segment segment;
-    segment.start_s = offset_s + cut.start_s;
-    segment.end_s = offset_s + cut.end_s;
-    segment.tokens = cut.tokens;
-    for (const size_t i : cut.token_indices) {
-      segment.token_log_probabilities.push_back(generated.log_probabilities[i]);
-    }
-    segment.opening = timestamp(cut.opening_index);
-    segment.closing = timestamp(cut.closing_index);
-    segment.text = tokenizer.decode(cut.tokens);
-    segment.temperature = text.temperature;
-    segment.mean_log_probability = generated.mean_log_probability();
-    segment.compression_ratio = text.compression_ratio;
-    segment.no_speech_probability = generated.no_speech_probability;
-    segments.push_back(std::move(segment));
-  }
-  return segments;
-}
-
-void keep_to_speech(std::span<Segment> segments, double begin_s, double end_s) {
-  const auto keep = [&](auto& said, double from_s, double to_s) {
-    if (begin_s < said.end_s && said.start_s < end_s) {
-      said.start_s = std::max(said.start_s, from_s);
-      said.end_s = std::min(said.end_s, to_s);
-    }
-  };
-  for (Segment& segment : segments) {
-    std::ranges::for_each(segment.words, [&](Word& word) { keep(word, begin_s, end_s); });
-    const bool words = !segment.words.empty();
-    keep(segment, words ? std::min(begin_s, segment.words.front().start_s) : begin_s,
-         words ? std::max(end_s, segment.words.back().end_s) : end_s);
-  }
-}
-
 Result<std::unique_ptr<WhisperWindowDecoder>> WhisperWindowDecoder::create(
-    std::shared_ptr<const whisper::Model> model, const RecognizerOptions& options) {
-  whisper::RuleOptions rules{.timestamps = options.timestamps,
-                             .suppress_blank = options.suppress_blank,
-                             .suppress_tokens = options.suppress_tokens,
-                             .suppress_regex = options.suppress_regex,
-                             .max_initial_timestamp_s = options.max_initial_timestamp_s};
-  MYNAH_TRY(auto made,
-            whisper::TokenRules::create(model->tokenizer(), rules, model->decoder_backend()));
+    std::shared_ptr<const whisper::Model> model, const DecodingOptions& options) {
+  MYNAH_TRY(auto made, whisper::TokenRules::create(model->tokenizer(), rules_of(options),
+                                                   model->decoder_backend()));
   return std::unique_ptr<WhisperWindowDecoder>(
       new WhisperWindowDecoder(std::move(model), options, std::move(made)));
 }
@@ -168,17 +119,17 @@ bool WhisperWindowDecoder::in_part(const Heard& heard, size_t utterance) const {
 void WhisperWindowDecoder::find_languages(const Heard& heard, std::span<const WindowTask> tasks,
                                           std::span<WindowText> texts) {
   for (size_t i = 0; i < tasks.size(); ++i) {
-    texts[i].language_token = tasks[i].language_token;
+    texts[i].language_token = model_->tokenizer().language_token(tasks[i].language).value_or(-1);
   }
   const bool unknown =
-      std::ranges::any_of(heard.tasks, [&](size_t i) { return tasks[i].language_token < 0; });
+      std::ranges::any_of(heard.tasks, [&](size_t i) { return texts[i].language_token < 0; });
   if (!unknown || !model_->config().multilingual()) {
     return;
   }
   const std::vector<whisper::LanguageGuess> guesses = model_->detect_language(heard.cross);
   for (size_t u = 0; u < heard.tasks.size(); ++u) {
     const size_t i = heard.tasks[u];
-    if (tasks[i].language_token < 0) {
+    if (texts[i].language_token < 0) {
       texts[i].language_token = guesses[u].token;
       texts[i].language_probability = guesses[u].probability;
     }
@@ -193,14 +144,18 @@ std::vector<int32_t> WhisperWindowDecoder::sot_sequence(int32_t language_token) 
 std::vector<int32_t> WhisperWindowDecoder::prompt_of(const WindowTask& task, const WindowText& text,
                                                      int64_t& sot_index) const {
   const WhisperSpecialTokens& special = model_->tokenizer().special();
+  std::vector<int32_t> told;
+  for (const std::string& prompted : task.prompts) {
+    std::ranges::copy(model_->tokenizer().encode(" " + prompted), std::back_inserter(told));
+  }
+  told.insert(told.end(), task.previous.begin(), task.previous.end());
   std::vector<int32_t> prompt;
-  const int64_t limit =
-      std::clamp<int64_t>(options_.max_context_tokens, 0, model_->config().n_text_ctx / 2 - 1);
-  const size_t used = std::min(task.previous.size(), static_cast<size_t>(limit));
+  const int64_t limit = std::clamp<int64_t>(options_.whisper.max_context_tokens, 0,
+                                            model_->config().n_text_ctx / 2 - 1);
+  const size_t used = std::min(told.size(), static_cast<size_t>(limit));
   if (used > 0) {
     prompt.push_back(special.sot_prev);
-    prompt.insert(prompt.end(), task.previous.end() - static_cast<ptrdiff_t>(used),
-                  task.previous.end());
+    prompt.insert(prompt.end(), told.end() - static_cast<ptrdiff_t>(used), told.end());
   }
   sot_index = static_cast<int64_t>(prompt.size());
   const std::vector<int32_t> start = sot_sequence(text.language_token);
@@ -213,14 +168,15 @@ std::vector<int32_t> WhisperWindowDecoder::prompt_of(const WindowTask& task, con
 
 DecodeTry WhisperWindowDecoder::at_temperature(float temperature) const {
   const int64_t most = model_->config().n_text_ctx / 2;
-  return {
-      .temperature = temperature,
-      .beam_size = options_.beam_size,
-      .max_new_tokens = static_cast<int>(std::clamp<int64_t>(options_.max_new_tokens, 1, most))};
+  return {.temperature = temperature,
+          .beam_size = options_.whisper.beam_size,
+          .max_new_tokens =
+              static_cast<int>(std::clamp<int64_t>(options_.whisper.max_new_tokens, 1, most))};
 }
 
 DecodeTry WhisperWindowDecoder::first_try() const {
-  return at_temperature(options_.temperatures.empty() ? 0.0F : options_.temperatures.front());
+  return at_temperature(
+      options_.whisper.temperatures.empty() ? 0.0F : options_.whisper.temperatures.front());
 }
 
 std::vector<size_t> WhisperWindowDecoder::generate(
@@ -236,14 +192,15 @@ std::vector<size_t> WhisperWindowDecoder::generate(
     request.seed = tasks[i].seed ^ static_cast<uint64_t>(how.temperature * 1000.0F);
     requests.push_back(std::move(request));
   }
-  const whisper::GenerateOptions options{.temperature = how.temperature,
-                                         .beam_size = how.beam_size,
-                                         .best_of = options_.best_of,
-                                         .patience = options_.patience,
-                                         .length_penalty = options_.length_penalty,
-                                         .repetition_penalty = options_.repetition_penalty,
-                                         .no_repeat_ngram_size = options_.no_repeat_ngram_size,
-                                         .max_new_tokens = how.max_new_tokens};
+  const whisper::GenerateOptions options{
+      .temperature = how.temperature,
+      .beam_size = how.beam_size,
+      .best_of = options_.whisper.best_of,
+      .patience = options_.whisper.patience,
+      .length_penalty = options_.whisper.length_penalty,
+      .repetition_penalty = options_.whisper.repetition_penalty,
+      .no_repeat_ngram_size = options_.whisper.no_repeat_ngram_size,
+      .max_new_tokens = how.max_new_tokens};
   whisper::Generator generator = model_->generator(rules_);
   if (requests.size() > kFewWindows) {
     generator.after_step = {};
@@ -273,8 +230,8 @@ void WhisperWindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utt
                                      const std::stop_token& stop) {
   // Samples at a temperature are more than the beams before them: so many utterances at a time that
   // they need no more memory.
-  const auto beams = static_cast<size_t>(std::max(1, options_.beam_size)) * texts.size();
-  const auto samples = static_cast<size_t>(std::max(1, options_.best_of));
+  const auto beams = static_cast<size_t>(std::max(1, options_.whisper.beam_size)) * texts.size();
+  const auto samples = static_cast<size_t>(std::max(1, options_.whisper.best_of));
   const size_t together = std::max<size_t>(1, beams / samples);
   while (!utterances.empty() && !stop.stop_requested()) {
     const size_t count = std::min(together, utterances.size());
@@ -291,9 +248,10 @@ void WhisperWindowDecoder::fall_back_together(const Heard& heard, std::vector<si
                                               const std::stop_token& stop) {
   std::vector<WindowText> best(texts.begin(), texts.end());
   for (size_t t = 1;
-       t < options_.temperatures.size() && !utterances.empty() && !stop.stop_requested(); ++t) {
-    utterances =
-        generate(heard, utterances, tasks, at_temperature(options_.temperatures[t]), texts, stop);
+       t < options_.whisper.temperatures.size() && !utterances.empty() && !stop.stop_requested();
+       ++t) {
+    utterances = generate(heard, utterances, tasks,
+                          at_temperature(options_.whisper.temperatures[t]), texts, stop);
     for (const size_t u : utterances) {
       const size_t i = heard.tasks[u];
       if (better(texts[i], best[i], tasks[i])) {
@@ -335,7 +293,13 @@ void WhisperWindowDecoder::find_words(const Heard& heard, std::span<const size_t
   }
   auto timings = whisper::align_words(*model_, heard.cross, requests);
   for (size_t r = 0; r < timings.size(); ++r) {
-    texts[which[r]].words = std::move(timings[r]);
+    for (whisper::WordTiming& timing : timings[r]) {
+      texts[which[r]].words.push_back({.text = std::move(timing.word),
+                                       .tokens = std::move(timing.tokens),
+                                       .start_s = timing.start_s,
+                                       .end_s = timing.end_s,
+                                       .probability = timing.probability});
+    }
   }
 }
 
@@ -352,13 +316,29 @@ void WhisperWindowDecoder::release_between_stages(size_t windows) const {
   }
 }
 
-std::vector<WindowText> WhisperWindowDecoder::decode(std::span<const WindowTask> tasks,
-                                                     const std::stop_token& stop) {
+Result<std::vector<HeardWindow>> WhisperWindowDecoder::decode(std::span<const WindowTask> tasks,
+                                                              const std::stop_token& stop) {
+  return or_device_error([&] {
+    std::vector<WindowText> texts = write_down(tasks, stop);
+    std::vector<HeardWindow> heard;
+    heard.reserve(texts.size());
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const auto shorter =
+          shorter_window(model_->tokenizer(), options_.whisper, tasks[i].samples, texts[i]);
+      heard.push_back(heard_window(model_->tokenizer(), std::move(texts[i])));
+      heard.back().shorter = shorter;
+    }
+    return heard;
+  });
+}
+
+std::vector<WindowText> WhisperWindowDecoder::write_down(std::span<const WindowTask> tasks,
+                                                         const std::stop_token& stop) {
   std::vector<WindowText> texts(tasks.size());
   std::vector<size_t> all(tasks.size());
   std::iota(all.begin(), all.end(), size_t{0});
   release_between_stages(tasks.size());
-  Heard heard = hear(tasks, all, options_.context, stop);
+  Heard heard = hear(tasks, all, options_.whisper.context, stop);
   release_between_stages(tasks.size());
   if (stop.stop_requested()) {
     return texts;
@@ -419,10 +399,16 @@ void WhisperWindowDecoder::finish(const Heard& heard, std::span<const size_t> ut
   }
 }
 
-WindowText WhisperWindowDecoder::draft(const WindowTask& task, const std::stop_token& stop) {
+Result<HeardWindow> WhisperWindowDecoder::draft(const WindowTask& task,
+                                                const std::stop_token& stop) {
+  return or_device_error(
+      [&] { return heard_window(model_->tokenizer(), write_draft(task, stop)); });
+}
+
+WindowText WhisperWindowDecoder::write_draft(const WindowTask& task, const std::stop_token& stop) {
   const auto tasks = std::span(&task, 1);
   std::vector<WindowText> texts(1);
-  const Heard heard = hear(tasks, {0}, options_.context, stop);
+  const Heard heard = hear(tasks, {0}, options_.whisper.context, stop);
   if (stop.stop_requested()) {
     return std::move(texts.front());
   }

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "models/whisper/model.h"
-#include "speech/whisper_probe.h"
+#include "speech/whisper/probe_whisper.h"
+#include "speech/whisper/whisper_header.h"
+#include "speech/whisper/window_text.h"
 #include "speech/window_model.h"
 
 namespace mynah {
@@ -24,11 +26,12 @@ struct DecodeTry {
 class WhisperWindowDecoder final : public WindowDecoder {
  public:
   static Result<std::unique_ptr<WhisperWindowDecoder>> create(
-      std::shared_ptr<const whisper::Model> model, const RecognizerOptions& options);
+      std::shared_ptr<const whisper::Model> model, const DecodingOptions& options);
 
-  [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
-                                               const std::stop_token& stop) override;
-  [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop) override;
+  [[nodiscard]] Result<std::vector<HeardWindow>> decode(std::span<const WindowTask> tasks,
+                                                        const std::stop_token& stop) override;
+  [[nodiscard]] Result<HeardWindow> draft(const WindowTask& task,
+                                          const std::stop_token& stop) override;
 
   [[nodiscard]] const WindowTimings& timings() const override { return timings_; }
 
@@ -39,10 +42,14 @@ class WhisperWindowDecoder final : public WindowDecoder {
     std::vector<size_t> tasks;  // of each utterance
   };
 
-  WhisperWindowDecoder(std::shared_ptr<const whisper::Model> model,
-                       const RecognizerOptions& options, whisper::TokenRules rules)
+  WhisperWindowDecoder(std::shared_ptr<const whisper::Model> model, const DecodingOptions& options,
+                       whisper::TokenRules rules)
       : model_(std::move(model)), options_(options), rules_(std::move(rules)) {}
 
+  // decode() and draft(), throwing DeviceError.
+  [[nodiscard]] std::vector<WindowText> write_down(std::span<const WindowTask> tasks,
+                                                   const std::stop_token& stop);
+  [[nodiscard]] WindowText write_draft(const WindowTask& task, const std::stop_token& stop);
   [[nodiscard]] Heard hear(std::span<const WindowTask> tasks, std::vector<size_t> which,
                            AudioContext context, const std::stop_token& stop);
   // Whether an utterance was heard without all of the window around it.
@@ -89,19 +96,25 @@ class WhisperWindowDecoder final : public WindowDecoder {
   [[nodiscard]] bool repeats_a_sentence(const WindowText& text) const;
 
   std::shared_ptr<const whisper::Model> model_;
-  RecognizerOptions options_;
+  DecodingOptions options_;
   whisper::TokenRules rules_;
   WindowTimings timings_;
 };
 
 class WhisperWindows final : public WindowModel {
  public:
-  explicit WhisperWindows(std::shared_ptr<const whisper::Model> model) : model_(std::move(model)) {}
+  // `header` is the model's.
+  WhisperWindows(std::shared_ptr<const whisper::Model> model,
+                 std::shared_ptr<const HearingHeader> header)
+      : model_(std::move(model)), header_(std::move(header)) {}
 
-  [[nodiscard]] const whisper::ModelHeader& header() const override { return model_->header(); }
+  explicit WhisperWindows(const std::shared_ptr<const whisper::Model>& model)
+      : WhisperWindows(model, std::make_shared<const WhisperHeader>(model->header())) {}
+
+  [[nodiscard]] std::shared_ptr<const HearingHeader> header() const override { return header_; }
 
   [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
-      const RecognizerOptions& options) const override {
+      const DecodingOptions& options) const override {
     return WhisperWindowDecoder::create(model_, options);
   }
 
@@ -124,6 +137,7 @@ class WhisperWindows final : public WindowModel {
 
  private:
   std::shared_ptr<const whisper::Model> model_;
+  std::shared_ptr<const HearingHeader> header_;
 };
 
 }  // namespace mynah

@@ -2,18 +2,18 @@
 #include <algorithm>
 
 #include "speech/decode_quality.h"
-#include "speech/shorter_windows.h"
-#include "speech/window_decoder.h"
+#include "speech/whisper/shorter_windows.h"
+#include "speech/whisper/window_decoder.h"
 
 namespace mynah {
 
 bool WhisperWindowDecoder::silent(const WindowText& text) const {
-  if (!options_.no_speech_threshold ||
-      text.generated.no_speech_probability <= *options_.no_speech_threshold) {
+  if (!options_.whisper.no_speech_threshold ||
+      text.generated.no_speech_probability <= *options_.whisper.no_speech_threshold) {
     return false;
   }
-  return !options_.log_probability_threshold ||
-         text.generated.mean_log_probability() <= *options_.log_probability_threshold;
+  return !options_.whisper.log_probability_threshold ||
+         text.generated.mean_log_probability() <= *options_.whisper.log_probability_threshold;
 }
 
 // Text that a model invents over noise and music: it has no letter in it, the model takes the sound
@@ -34,13 +34,13 @@ bool WhisperWindowDecoder::nobodys(const WindowText& text) const {
 // Whether the text is a loop: it repeats itself more than text does. In the few seconds of a window
 // that is not cut any more (shorter_windows.h) people do that, too, as fast as people speak.
 bool WhisperWindowDecoder::loops(const WindowText& text, const WindowTask& task) const {
-  if (options_.entropy_threshold) {
+  if (options_.whisper.entropy_threshold) {
     constexpr size_t kEnough = 32;
-    return token_entropy(text.generated.tokens) < *options_.entropy_threshold &&
+    return token_entropy(text.generated.tokens) < *options_.whisper.entropy_threshold &&
            text.generated.tokens.size() > kEnough;
   }
-  if (!options_.compression_ratio_threshold ||
-      text.compression_ratio <= *options_.compression_ratio_threshold) {
+  if (!options_.whisper.compression_ratio_threshold ||
+      text.compression_ratio <= *options_.whisper.compression_ratio_threshold) {
     return false;
   }
   const double seconds = task.duration_s();
@@ -50,8 +50,9 @@ bool WhisperWindowDecoder::loops(const WindowText& text, const WindowTask& task)
 }
 
 bool WhisperWindowDecoder::failed(const WindowText& text, const WindowTask& task) const {
-  const bool unlikely = options_.log_probability_threshold &&
-                        text.generated.mean_log_probability() < *options_.log_probability_threshold;
+  const bool unlikely =
+      options_.whisper.log_probability_threshold &&
+      text.generated.mean_log_probability() < *options_.whisper.log_probability_threshold;
   return (loops(text, task) || unlikely) && !silent(text);
 }
 

@@ -1,4 +1,4 @@
-#include "speech/window_segments.h"
+#include "speech/whisper/window_segments.h"
 
 namespace mynah {
 namespace {
