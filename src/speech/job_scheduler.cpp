@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "tensor/device_error.h"
+
 namespace mynah {
 namespace {
 
@@ -141,7 +143,7 @@ int JobScheduler::useful_parts() const {
              : parts;
 }
 
-void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token& stop) {
+Status JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (next_report_ < jobs_.size() && !stop.stop_requested() && !failure_) {
     // Smaller batches towards the end, so that all parts come to it together.
@@ -163,10 +165,7 @@ void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token
     const Status decoded = decode(decoder, batch, stop);
     lock.lock();
     --decoding_;
-    if (!decoded) {
-      failure_ = decoded.error();
-      break;
-    }
+    MYNAH_TRY_STATUS(decoded);
     if (stop.stop_requested()) {
       break;  // texts are unfinished
     }
@@ -175,6 +174,7 @@ void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token
     changed_.notify_all();
   }
   changed_.notify_all();
+  return {};
 }
 
 Status JobScheduler::run_in_parts(int parts, const std::stop_token& stop) {
@@ -184,8 +184,15 @@ Status JobScheduler::run_in_parts(int parts, const std::stop_token& stop) {
     MYNAH_TRY(auto decoder, model_.decoder(options_.decoding));
     decoders.push_back(std::move(decoder));
   }
-  model_.run_parts(parts,
-                   [&](int part) { work(*decoders[static_cast<size_t>(part)], parts, stop); });
+  model_.run_parts(parts, [&](int part) {
+    const Status worked =
+        or_device_error([&] { return work(*decoders[static_cast<size_t>(part)], parts, stop); });
+    if (!worked) {
+      const std::lock_guard lock(mutex_);
+      failure_ = worked.error();
+      changed_.notify_all();
+    }
+  });
   return failure_ ? std::unexpected(*failure_) : Status{};
 }
 

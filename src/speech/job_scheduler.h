@@ -80,7 +80,7 @@ class JobScheduler {
   [[nodiscard]] size_t windows_left() const;
   Status run_in_parts(int parts, const std::stop_token& stop);
   // What one part does: batch after batch, until all is done.
-  void work(WindowDecoder& decoder, int parts, const std::stop_token& stop);
+  Status work(WindowDecoder& decoder, int parts, const std::stop_token& stop);
 
   void report_segments(OpenJob& open);
   void close_finished();

@@ -4,6 +4,7 @@
 
 #include "speech/job_scheduler.h"
 #include "speech/live_session.h"
+#include "tensor/device_error.h"
 
 namespace mynah {
 
@@ -34,8 +35,8 @@ void WindowRecognizer::run(std::span<const RecognizerJob> jobs, const Recognizer
     return;
   }
   JobScheduler scheduler(*model_, options, voice_.get(), jobs, observer);
-  if (const Status run = scheduler.run(stop); !run) {
-    scheduler.end_all(run.error());
+  if (const Status ran = or_device_error([&] { return scheduler.run(stop); }); !ran) {
+    scheduler.end_all(ran.error());
   }
 }
 

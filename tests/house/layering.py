@@ -15,6 +15,9 @@ ONLY = {
     "doctor": {"base", "gpu", "formats"},
 }
 
+# Folders of one family of models: none but the family includes from them, and the file that opens a model by its family.
+FAMILIES = {"speech/whisper": "speech/load_hearing.cpp"}
+
 # Programs beside mynah, apart from the list: mynah-media alone links FFmpeg and sees only these.
 BESIDE = {"media": {"base", "audio"}}
 
@@ -45,6 +48,14 @@ def fault(folder, included):
     return None
 
 
+def family_fault(name, target):
+    """`name`, a file of src/, includes `target`, another."""
+    for family, opener in FAMILIES.items():
+        if target.startswith(family + "/") and not name.startswith(family + "/") and name != opener:
+            return f"{family}/ is a family's own: {opener} alone may include from it"
+    return None
+
+
 def check(root):
     faults = []
     for path in sorted((root / "src").rglob("*")):
@@ -65,7 +76,7 @@ def check(root):
             if "/" not in target or not (root / "src" / target).is_file():
                 faults.append(f'src/{name}:{number}: "{target}" is not a file of src/ by its path from there')
                 continue
-            reason = fault(folder, folder_of(target))
+            reason = fault(folder, folder_of(target)) or family_fault(name, target)
             if reason:
                 faults.append(f"src/{name}:{number}: includes {target}: {reason}")
     return faults
@@ -78,6 +89,9 @@ def main():
     assert fault("models/silero", "models/whisper") and fault("models/silero", "nn") is None
     assert fault("text", "speech") and fault("cli", "speech") is None
     assert folder_of("models/whisper/decoder.h") == "models/whisper"
+    assert family_fault("speech/job.cpp", "speech/whisper/decoder.h") and family_fault("place/x.cpp", "speech/whisper/decoder.h")
+    assert family_fault("speech/whisper/a.cpp", "speech/whisper/b.h") is None and family_fault("speech/whisper/a.cpp", "speech/job.h") is None
+    assert family_fault("speech/load_hearing.cpp", "speech/whisper/b.h") is None
     faults = check(pathlib.Path(sys.argv[1]))
     print("\n".join(faults) or "every include points up the list")
     sys.exit(1 if faults else 0)
