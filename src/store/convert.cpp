@@ -16,7 +16,7 @@
 #include "formats/json.h"
 #include "formats/open.h"
 #include "models/kokoro/checkpoint.h"
-#include "models/whisper/names.h"
+#include "models/whisper/stored_form.h"
 #include "store/files.h"
 #include "tensor/quantize.h"
 #include "text/vocabulary.h"
@@ -197,10 +197,10 @@ Status add_generation_config(const std::string& source, TensorFile& file) {
 
 Result<Plan> plan_whisper(TensorFile& file, const std::string& source, const std::string& name) {
   MYNAH_TRY_STATUS(add_generation_config(source, file));
-  MYNAH_TRY(whisper::Checkpoint checkpoint, whisper::read_checkpoint(file, name));
+  MYNAH_TRY(StoredWhisper stored, read_stored_whisper(file, name));
   Plan plan{.family = "whisper",
-            .tensors = std::move(checkpoint.tensors),
-            .metadata = whisper::to_metadata(checkpoint.config),
+            .tensors = std::move(stored.tensors),
+            .metadata = std::move(stored.metadata),
             .storage_of = storage_in_whisper};
   MYNAH_TRY(std::vector<std::string> tokens, tokens_of(file, source));
   plan.metadata.insert_or_assign("tokenizer.ggml.model", std::string("gpt2"));
@@ -240,12 +240,6 @@ Plan plan_silero(const TensorFile& file) {
   std::ranges::copy_if(file.tensors, std::back_inserter(plan.tensors),
                        [](const StoredTensor& tensor) { return is_float(tensor.dtype); });
   return plan;
-}
-
-bool looks_like_whisper(const TensorFile& file) {
-  return std::ranges::any_of(file.tensors, [](const StoredTensor& tensor) {
-    return whisper::canonical_name(tensor.name).starts_with("encoder.conv1");
-  });
 }
 
 // The basis of the spectrum under its two names: silero_vad's own and tinygrad's.
