@@ -103,27 +103,27 @@ class SileroSession final : public VoiceDetector::Session {
   explicit SileroSession(std::shared_ptr<const SileroModel> model)
       : model_(std::move(model)), queue_(model_->network.geometry()) {}
 
-  Result<std::vector<float>> push(std::span<const float> samples) override try {
-    std::vector<float> probabilities;
-    while (!samples.empty()) {
-      queue_.take(samples, kFramesTogether);
-      run(probabilities);
-    }
-    return probabilities;
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
+  Result<std::vector<float>> push(std::span<const float> samples) override {
+    return or_device_error([&]() -> Result<std::vector<float>> {
+      std::vector<float> probabilities;
+      while (!samples.empty()) {
+        queue_.take(samples, kFramesTogether);
+        run(probabilities);
+      }
+      return probabilities;
+    });
   }
 
-  Result<std::vector<float>> flush() override try {
-    std::vector<float> probabilities;
-    if (queue_.partial()) {
-      queue_.pad_with_zeros();
-      run(probabilities);
-    }
-    reset();
-    return probabilities;
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
+  Result<std::vector<float>> flush() override {
+    return or_device_error([&]() -> Result<std::vector<float>> {
+      std::vector<float> probabilities;
+      if (queue_.partial()) {
+        queue_.pad_with_zeros();
+        run(probabilities);
+      }
+      reset();
+      return probabilities;
+    });
   }
 
   void reset() override {
@@ -132,61 +132,62 @@ class SileroSession final : public VoiceDetector::Session {
   }
 
   // The rate, how many samples wait, those, then the LSTM's h and c where there is a state.
-  [[nodiscard]] Result<std::vector<std::byte>> save() const override try {
-    const std::span<const float> samples = queue_.samples();
-    std::vector<double> values{static_cast<double>(model_->network.geometry().rate_hz),
-                               static_cast<double>(samples.size())};
-    values.insert(values.end(), samples.begin(), samples.end());
-    for (const Tensor& part : {state_.h, state_.c}) {
-      if (part.defined()) {
-        const std::vector<float> numbers = ops::to_host(*model_->backend, part);
-        if (!std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); })) {
-          return fail(ErrorCode::Device, "vad computed a state of numbers that are none (NaN)");
+  [[nodiscard]] Result<std::vector<std::byte>> save() const override {
+    return or_device_error([&]() -> Result<std::vector<std::byte>> {
+      const std::span<const float> samples = queue_.samples();
+      std::vector<double> values{static_cast<double>(model_->network.geometry().rate_hz),
+                                 static_cast<double>(samples.size())};
+      values.insert(values.end(), samples.begin(), samples.end());
+      for (const Tensor& part : {state_.h, state_.c}) {
+        if (part.defined()) {
+          const std::vector<float> numbers = ops::to_host(*model_->backend, part);
+          if (!std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); })) {
+            return fail(ErrorCode::Device, "vad computed a state of numbers that are none (NaN)");
+          }
+          values.insert(values.end(), numbers.begin(), numbers.end());
         }
-        values.insert(values.end(), numbers.begin(), numbers.end());
       }
-    }
-    return pack_state(kState, values);
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
+      return pack_state(kState, values);
+    });
   }
 
-  Status restore(std::span<const std::byte> state) override try {
-    MYNAH_TRY(const std::vector<double> all, unpack_state(kState, state));
-    const std::vector<float> values(all.begin(), all.end());
-    const int rate_hz = model_->network.geometry().rate_hz;
-    const float waiting = values.size() < 2 ? -1.0F : values[1];
-    // A number this small is exact in f32.
-    if (!(waiting >= 0 && waiting < 1e6F) || values[0] != static_cast<float>(rate_hz) ||
-        !queue_.can_hold(static_cast<int64_t>(waiting))) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("wanted the state of a session at {} Hz whose samples are less than "
-                              "a frame, found {} samples",
-                              rate_hz, waiting));
-    }
-    const auto samples = static_cast<size_t>(waiting);
-    SileroState known = model_->network.initial_state(1);
-    const auto width = static_cast<size_t>(known.h.elements());
-    const size_t numbers = values.size() - 2;
-    if (numbers != samples && numbers != samples + 2 * width) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("wanted {} samples and {} numbers of a state or none, found {} "
-                              "together",
-                              samples, 2 * width, numbers));
-    }
-    const auto rest = std::span(values).subspan(2);
-    if (numbers == samples) {
-      known = {};
-    } else {
-      known.h = ops::from_host(*model_->backend, rest.subspan(samples, width), known.h.shape());
-      known.c =
-          ops::from_host(*model_->backend, rest.subspan(samples + width, width), known.c.shape());
-    }
-    queue_.set_samples({rest.begin(), rest.begin() + static_cast<ptrdiff_t>(samples)});
-    state_ = std::move(known);
-    return {};
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
+  Status restore(std::span<const std::byte> state) override {
+    return or_device_error([&]() -> Status {
+      MYNAH_TRY(const std::vector<double> all, unpack_state(kState, state));
+      const std::vector<float> values(all.begin(), all.end());
+      const int rate_hz = model_->network.geometry().rate_hz;
+      const float waiting = values.size() < 2 ? -1.0F : values[1];
+      // A number this small is exact in f32.
+      if (!(waiting >= 0 && waiting < 1e6F) || values[0] != static_cast<float>(rate_hz) ||
+          !queue_.can_hold(static_cast<int64_t>(waiting))) {
+        return fail(
+            ErrorCode::InvalidInput,
+            fmt::format("wanted the state of a session at {} Hz whose samples are less than "
+                        "a frame, found {} samples",
+                        rate_hz, waiting));
+      }
+      const auto samples = static_cast<size_t>(waiting);
+      SileroState known = model_->network.initial_state(1);
+      const auto width = static_cast<size_t>(known.h.elements());
+      const size_t numbers = values.size() - 2;
+      if (numbers != samples && numbers != samples + 2 * width) {
+        return fail(ErrorCode::InvalidInput,
+                    fmt::format("wanted {} samples and {} numbers of a state or none, found {} "
+                                "together",
+                                samples, 2 * width, numbers));
+      }
+      const auto rest = std::span(values).subspan(2);
+      if (numbers == samples) {
+        known = {};
+      } else {
+        known.h = ops::from_host(*model_->backend, rest.subspan(samples, width), known.h.shape());
+        known.c =
+            ops::from_host(*model_->backend, rest.subspan(samples + width, width), known.c.shape());
+      }
+      queue_.set_samples({rest.begin(), rest.begin() + static_cast<ptrdiff_t>(samples)});
+      state_ = std::move(known);
+      return {};
+    });
   }
 
  private:
@@ -287,27 +288,27 @@ class SileroDetector final : public VoiceDetector {
   }
 
   [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
-      std::span<const std::span<const float>> recordings) const override try {
-    std::vector<size_t> order(recordings.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, std::ranges::greater(),
-                             [&](size_t i) { return recordings[i].size(); });
-    std::vector<std::vector<float>> results(recordings.size());
-    for (size_t first = 0; first < order.size(); first += kRecordingsTogether) {
-      const auto group =
-          std::span(order).subspan(first, std::min(kRecordingsTogether, order.size() - first));
-      std::vector<std::span<const float>> together;
-      for (const size_t i : group) {
-        together.push_back(recordings[i]);
+      std::span<const std::span<const float>> recordings) const override {
+    return or_device_error([&]() -> Result<std::vector<std::vector<float>>> {
+      std::vector<size_t> order(recordings.size());
+      std::iota(order.begin(), order.end(), size_t{0});
+      std::ranges::stable_sort(order, std::ranges::greater(),
+                               [&](size_t i) { return recordings[i].size(); });
+      std::vector<std::vector<float>> results(recordings.size());
+      for (size_t first = 0; first < order.size(); first += kRecordingsTogether) {
+        const auto group =
+            std::span(order).subspan(first, std::min(kRecordingsTogether, order.size() - first));
+        std::vector<std::span<const float>> together;
+        for (const size_t i : group) {
+          together.push_back(recordings[i]);
+        }
+        std::vector<std::vector<float>> found = SileroBatch(*model_, together).run();
+        for (size_t i = 0; i < group.size(); ++i) {
+          results[group[i]] = std::move(found[i]);
+        }
       }
-      std::vector<std::vector<float>> found = SileroBatch(*model_, together).run();
-      for (size_t i = 0; i < group.size(); ++i) {
-        results[group[i]] = std::move(found[i]);
-      }
-    }
-    return results;
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
+      return results;
+    });
   }
 
   [[nodiscard]] int rate_hz() const override { return model_->network.geometry().rate_hz; }
@@ -328,12 +329,12 @@ class SileroDetector final : public VoiceDetector {
 }  // namespace
 
 Result<std::shared_ptr<const VoiceDetector>> load_silero(const std::string& path, int rate_hz,
-                                                         Backend& backend) try {
-  MYNAH_TRY(const TensorFile file, open_tensor_file(path));
-  MYNAH_TRY(Silero network, Silero::load(file, rate_hz, backend));
-  return std::make_shared<const SileroDetector>(SileroModel{std::move(network), &backend});
-} catch (const DeviceError& error) {
-  return std::unexpected(error.error());
+                                                         Backend& backend) {
+  return or_device_error([&]() -> Result<std::shared_ptr<const VoiceDetector>> {
+    MYNAH_TRY(const TensorFile file, open_tensor_file(path));
+    MYNAH_TRY(Silero network, Silero::load(file, rate_hz, backend));
+    return std::make_shared<const SileroDetector>(SileroModel{std::move(network), &backend});
+  });
 }
 
 }  // namespace mynah
