@@ -446,19 +446,20 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
       continue;
     }
     const auto identity = place::identity_of(device.facts.name, found);
-    if (const auto lost = state.prover().store().distrust(identity); lost && !prove_) {
+    if (const auto lost = state.context().prover().store().distrust(identity); lost && !prove_) {
       device.distrust = fmt::format("failed {} s ago: {}",
                                     std::max<int64_t>(0, now - lost->last_at), lost->reason);
     }
     for (const NamedModel& model : models) {
-      const place::StageDevice where = state.usual_place(model.file, device.facts.name);
-      const auto kept = state.prover().store().find(identity, model.file, where.storage);
+      const place::StageDevice where = state.wishes().usual_place(model.file, device.facts.name);
+      const auto kept = state.context().prover().store().find(identity, model.file, where.storage);
       if (!prove_ && !kept) {
         continue;
       }
       DeviceProof proof{.model = model.name, .measurements = {}};
       proof.measurements = prove_
-                               ? state.prover()
+                               ? state.context()
+                                     .prover()
                                      .of_device(model.file, where, identity, place::ProofWish::Anew)
                                      .measurements
                                : kept->measurements;
@@ -466,7 +467,7 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
         return fail(ErrorCode::Cancelled, "stopped");
       }
       proof.ago_s = prove_ ? 0 : std::max<int64_t>(0, now - kept->made_at);
-      if (const auto cpu = state.prover().kept_of_cpu(model.file)) {
+      if (const auto cpu = state.context().prover().kept_of_cpu(model.file)) {
         proof.cpu_ms = fastest_ms(*cpu);
       }
       device.proofs.push_back(std::move(proof));

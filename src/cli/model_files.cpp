@@ -74,7 +74,7 @@ void prepare_reference(const Context& context, const StoredModel& model) {
   const auto placer = open_placer({}, context);
   const auto named = named_models(store, {model.name});
   if (placer && named) {
-    (void)(*placer)->state().prover().reference(named->front().file);
+    (void)(*placer)->state().context().prover().reference(named->front().file);
   }
 }
 

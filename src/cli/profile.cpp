@@ -56,7 +56,8 @@ Status check_holds_now(const Context& context, const Profile& profile) {
   if (const auto models = named_models(Store(folders), {profile.model}); models) {
     MYNAH_TRY(digest, model_digest(place::path_of(models->front().file), folders.cache));
   }
-  return place::check_holds(profile, placer->state().profile_facts(profile, std::move(digest)));
+  return place::check_holds(profile,
+                            placer->state().wishes().profile_facts(profile, std::move(digest)));
 }
 
 }  // namespace

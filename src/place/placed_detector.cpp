@@ -34,8 +34,9 @@ Status check_sound(std::span<const float> probabilities, const DetectorRungs::Ru
 }
 
 // "a.wav to c.wav" of recordings that have names; of others "recordings 4 to 6".
-std::string names_of(const PlacementState& state, size_t first, size_t count) {
-  if (const auto names = state.work_names(StageGroup::Vad); count > 0 && names.size() == count) {
+std::string names_of(PlacementState& state, size_t first, size_t count) {
+  if (const auto names = state.openings().work_names(StageGroup::Vad);
+      count > 0 && names.size() == count) {
     return count == 1 ? names.front() : fmt::format("{} to {}", names.front(), names.back());
   }
   return count <= 1 ? fmt::format("recording {}", first)
@@ -227,25 +228,25 @@ class PlacedDetector final : public VoiceDetector {
 }  // namespace
 
 Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile& file) {
-  state_->expect(file);
+  state_->context().expect(file);
   const auto open = [file](const StagePlaces& where,
                            PlacementState& state) -> Result<DetectorRungs::Opened> {
     const StageDevice& device = where.at(Stage::Vad);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.worker_for(StageGroup::Vad, where));
-      const StepPace pace = state.step_pace(StageGroup::Vad);
+      MYNAH_TRY(auto worker, state.openings().worker_for(StageGroup::Vad, where));
+      const StepPace pace = state.planner().step_pace(StageGroup::Vad);
       MYNAH_TRY(auto model, open_remote_detector(worker, file, device, pace));
       return DetectorRungs::Opened{.model = std::move(model),
                                    .probe = remote_probe(std::move(worker), StageGroup::Vad, pace)};
     }
-    MYNAH_TRY(auto backend, state.open_here(Stage::Vad, device));
+    MYNAH_TRY(auto backend, state.openings().open_here(Stage::Vad, device));
     MYNAH_TRY(auto model, load_detector(file, *backend));
     return DetectorRungs::Opened{.model = keeping(std::move(model), std::move(backend)),
                                  .probe = {}};
   };
   auto rungs = std::make_shared<DetectorRungs>(StageGroup::Vad, state_, open);
   MYNAH_TRY(const auto opened, rungs->begin());
-  state_->add(hooks_of(rungs));
+  state_->openings().add(hooks_of(rungs));
   return std::make_shared<const PlacedDetector>(std::move(rungs), state_, *opened);
 }
 

@@ -71,7 +71,8 @@ class PlacedVoice final : public VoiceModel {
  private:
   // "clause 3 of 0002.wav": they are counted anew with each text that has a name.
   std::string next_clause() const {
-    std::string text = fmt::format("{}", fmt::join(state_->work_names(StageGroup::Tts), ", "));
+    std::string text =
+        fmt::format("{}", fmt::join(state_->openings().work_names(StageGroup::Tts), ", "));
     if (text != text_) {
       text_ = std::move(text);
       clauses_ = 0;
@@ -95,20 +96,20 @@ class PlacedVoice final : public VoiceModel {
 }  // namespace
 
 Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& file) {
-  state_->expect(file);
+  state_->context().expect(file);
   const auto open = [file](const StagePlaces& where,
                            PlacementState& state) -> Result<VoiceRungs::Opened> {
     const StageDevice& acoustic = where.at(Stage::TtsAcoustic);
     const StageDevice& vocoder = where.at(Stage::TtsVocoder);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.worker_for(StageGroup::Tts, where));
-      const StepPace pace = state.step_pace(StageGroup::Tts);
+      MYNAH_TRY(auto worker, state.openings().worker_for(StageGroup::Tts, where));
+      const StepPace pace = state.planner().step_pace(StageGroup::Tts);
       MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, pace));
       return VoiceRungs::Opened{.model = std::move(model),
                                 .probe = remote_probe(std::move(worker), StageGroup::Tts, pace)};
     }
-    MYNAH_TRY(auto of_acoustic, state.open_here(Stage::TtsAcoustic, acoustic));
-    MYNAH_TRY(auto of_vocoder, state.open_here(Stage::TtsVocoder, vocoder));
+    MYNAH_TRY(auto of_acoustic, state.openings().open_here(Stage::TtsAcoustic, acoustic));
+    MYNAH_TRY(auto of_vocoder, state.openings().open_here(Stage::TtsVocoder, vocoder));
     MYNAH_TRY(std::shared_ptr<const VoiceModel> model,
               load_voice(file, {.backend = *of_acoustic, .storage = acoustic.storage},
                          {.backend = *of_vocoder, .storage = vocoder.storage}));
@@ -118,7 +119,7 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
   };
   auto rungs = std::make_shared<VoiceRungs>(StageGroup::Tts, state_, open);
   MYNAH_TRY(const auto opened, rungs->begin());
-  state_->add(hooks_of(rungs));
+  state_->openings().add(hooks_of(rungs));
   return std::make_unique<const PlacedVoice>(std::move(rungs), state_, *opened);
 }
 

@@ -181,7 +181,7 @@ class PlacedWindows final : public WindowModel {
 Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& file) {
   MYNAH_TRY(const std::shared_ptr<const HearingFile> opened, open_hearing(file.path));
   const auto header = opened->header();
-  state_->expect(file);
+  state_->context().expect(file);
   // The file is read once for the start; who opens the model later opens it anew.
   const auto open = [file, header, now = std::weak_ptr(opened)](
                         const StagePlaces& where,
@@ -189,14 +189,14 @@ Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& fi
     const StageDevice& encoder = where.at(Stage::SttEncoder);
     const StageDevice& decoder = where.at(Stage::SttDecoder);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.worker_for(StageGroup::Stt, where));
-      const StepPace pace = state.step_pace(StageGroup::Stt);
+      MYNAH_TRY(auto worker, state.openings().worker_for(StageGroup::Stt, where));
+      const StepPace pace = state.planner().step_pace(StageGroup::Stt);
       MYNAH_TRY(auto model, open_remote_windows(worker, file, header, encoder, decoder, pace));
       return WindowRungs::Opened{.model = std::move(model),
                                  .probe = remote_probe(std::move(worker), StageGroup::Stt, pace)};
     }
-    MYNAH_TRY(auto of_encoder, state.open_here(Stage::SttEncoder, encoder));
-    MYNAH_TRY(auto of_decoder, state.open_here(Stage::SttDecoder, decoder));
+    MYNAH_TRY(auto of_encoder, state.openings().open_here(Stage::SttEncoder, encoder));
+    MYNAH_TRY(auto of_decoder, state.openings().open_here(Stage::SttDecoder, decoder));
     std::shared_ptr<const HearingFile> read = now.lock();
     if (read == nullptr) {
       MYNAH_TRY(read, open_hearing(file.path));
@@ -210,7 +210,7 @@ Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& fi
   };
   auto rungs = std::make_shared<WindowRungs>(StageGroup::Stt, state_, open);
   MYNAH_TRY_STATUS(rungs->begin());
-  state_->add(hooks_of(rungs));
+  state_->openings().add(hooks_of(rungs));
   return std::make_shared<const PlacedWindows>(std::move(rungs), header);
 }
 

@@ -19,7 +19,7 @@ Placer::~Placer() {
 }
 
 Status Placer::check_request() const {
-  const PlacerOptions& options = state_->options();
+  const PlacerOptions& options = state_->context().options();
   std::set<std::string> alone;
   for (const Stage stage : kStages) {
     const StageDevices& wanted = options.request.of(stage);
@@ -28,13 +28,13 @@ Status Placer::check_request() const {
     }
   }
   for (const std::string& device : alone) {
-    MYNAH_TRY_STATUS(state_->check_named(device));
+    MYNAH_TRY_STATUS(state_->openings().check_named(device));
   }
   return {};
 }
 
 Status Placer::check_processor(StageGroup group, const std::string& what) const {
-  const DeviceRequest& request = state_->options().request;
+  const DeviceRequest& request = state_->context().options().request;
   if (!request.profile.empty()) {
     return fail(ErrorCode::Device,
                 fmt::format("--device {}: a profile is of a model that was pulled, and {} is none; "
@@ -55,11 +55,11 @@ Status Placer::check_processor(StageGroup group, const std::string& what) const 
 }
 
 Status Placer::check_profile(StageGroup group) const {
-  return state_->check_profile(group);
+  return state_->wishes().check_profile(group);
 }
 
 std::string Placer::device(StageGroup group) const {
-  return devices_of(state_->places(group));
+  return devices_of(state_->openings().places(group));
 }
 
 Status Placer::settle() const {

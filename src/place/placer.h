@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "place/placement_state.h"
+#include "place/state/placement_state.h"
 #include "place/workload.h"
 #include "speech/placement_report.h"
 
@@ -41,7 +41,7 @@ class Placer {
   // Of what the work is that a group does from now on, in the order in which it is done: files,
   // lines. It is named where a device is found to have computed wrongly.
   void name_work(StageGroup group, std::vector<std::string> names) const {
-    state_->name_work(group, std::move(names));
+    state_->openings().name_work(group, std::move(names));
   }
 
   // Where a group's stages were opened last: "cuda:0", "cuda:0,cpu"; "cpu" where none was.
@@ -59,7 +59,7 @@ class Placer {
 
   // A device that had too little memory for a group's model.
   [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const {
-    return state_->no_room(group);
+    return state_->trust().no_room(group);
   }
 
   [[nodiscard]] PlacementState& state() const { return *state_; }

@@ -84,7 +84,7 @@ PlacementReport make_report(PlacementState& state) {
   PlacementReport report;
   std::map<std::pair<std::string, std::string>, std::string> pools;  // their first stages
   const auto now = static_cast<int64_t>(::time(nullptr));
-  for (const StageReport& told : state.reports()) {
+  for (const StageReport& told : state.openings().reports()) {
     StagePlacement stage;
     stage.stage = stage_name(told.stage);
     stage.device = told.device;
@@ -93,7 +93,7 @@ PlacementReport make_report(PlacementState& state) {
     stage.kernels = told.launches;
     stage.operations = told.operations;
     stage.milliseconds = told.milliseconds;
-    const StagePlaces places = state.places(group_of(told.stage));
+    const StagePlaces places = state.openings().places(group_of(told.stage));
     const auto place = places.find(told.stage);
     if (place == places.end() || place->second.device != told.device) {
       continue;  // of a rung that was left
@@ -107,7 +107,7 @@ PlacementReport make_report(PlacementState& state) {
     if (place->second.storage) {
       stage.storage = name(*place->second.storage);
     }
-    if (const auto choice = state.opened_choice(told.stage)) {
+    if (const auto choice = state.openings().choice(told.stage)) {
       stage.why = choice->plan.reason;
       stage.expected_ms = choice->plan.ms_per_unit;
       stage.others = not_chosen(choice->plan.others);
@@ -124,14 +124,14 @@ PlacementReport make_report(PlacementState& state) {
     }
     report.stages.push_back(std::move(stage));
   }
-  for (const Move& move : state.moves()) {
+  for (const Move& move : state.openings().moves()) {
     report.moves.push_back({.stages = std::string(group_name(move.group)),
                             .from = move.from,
                             .to = move.to,
                             .reason = move.reason,
                             .doubted = move.doubted});
   }
-  if (const auto waited = state.prover().waited()) {
+  if (const auto waited = state.context().prover().waited()) {
     report.proof_ms = std::chrono::duration<double, std::milli>(*waited).count();
   }
   return report;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "place/placement_state.h"
+#include "place/state/placement_state.h"
 #include "speech/placement_report.h"
 
 namespace mynah::place {

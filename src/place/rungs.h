@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "place/canary.h"
-#include "place/placement_state.h"
+#include "place/state/placement_state.h"
 #include "place/workers/call_clock.h"
 #include "tensor/device_error.h"
 #include "tensor/device_failure.h"
@@ -111,8 +111,8 @@ class Rungs {
   [[nodiscard]] Rung now() {
     const std::lock_guard lock(mutex_);
     reopen_where_lost();
-    if (rung_ && state_->trust() != trust_) {
-      trust_ = state_->trust();
+    if (rung_ && state_->trust().regained() != trust_) {
+      trust_ = state_->trust().regained();
       go_where_it_is_better();
     }
     if (!rung_) {
@@ -249,11 +249,11 @@ class Rungs {
     const std::string doubted = doubted_now();
     const Error told = give_up(error, windows);
     const Status next = open_next();
-    state_->moved({.group = group_,
-                   .from = devices_of(left),
-                   .to = next ? devices_of(where_) : "",
-                   .reason = told.message + types_that_change(left, where_),
-                   .doubted = doubted});
+    state_->openings().moved({.group = group_,
+                              .from = devices_of(left),
+                              .to = next ? devices_of(where_) : "",
+                              .reason = told.message + types_that_change(left, where_),
+                              .doubted = doubted});
     if (!next) {
       throw DeviceError(next.error());
     }
@@ -263,7 +263,7 @@ class Rungs {
 
   // How many windows may be heard together where it is now; one at least.
   [[nodiscard]] size_t windows_together() const {
-    return std::max<size_t>(1, state_->windows_together(group_));
+    return std::max<size_t>(1, state_->planner().windows_together(group_));
   }
 
  private:
@@ -303,14 +303,14 @@ class Rungs {
 
   // A device is trusted again.
   void go_where_it_is_better() {
-    const auto better = state_->plan(group_);
+    const auto better = state_->planner().plan(group_);
     if (!better || *better == rung_->where || !settle_rung() || !rung_) {
       return;
     }
     const StagePlaces from = rung_->where;
     let_go();
     if (open_next() && where_ != from) {
-      state_->moved(
+      state_->openings().moved(
           {.group = group_,
            .from = devices_of(from),
            .to = devices_of(where_),
@@ -321,20 +321,21 @@ class Rungs {
   // Leaves a rung that is as it should be.
   void let_go() {
     rung_.reset();
-    state_->left(group_);
+    state_->openings().left(group_);
   }
 
   // The rung failed, and nothing is to be done again: the next is opened when it is needed.
   Status abandon(const Error& error) {
     const std::string doubted = doubted_now();
     const Error told = give_up(error, 0);
-    const auto next = state_->plan(group_);
-    state_->moved({.group = group_,
-                   .from = devices_of(where_),
-                   .to = next ? devices_of(*next) : "",
-                   .reason = told.message + types_that_change(where_, next.value_or(where_)),
-                   .doubted = doubted,
-                   .redone = false});
+    const auto next = state_->planner().plan(group_);
+    state_->openings().moved(
+        {.group = group_,
+         .from = devices_of(where_),
+         .to = next ? devices_of(*next) : "",
+         .reason = told.message + types_that_change(where_, next.value_or(where_)),
+         .doubted = doubted,
+         .redone = false});
     return next ? Status{} : std::unexpected(told);
   }
 
@@ -364,7 +365,7 @@ class Rungs {
   // The worker ended with another group's work: that says nothing of this one's, and what it gave
   // out is vouched for as before.
   void reopen_where_lost() {
-    if (state_->take_lost_worker(group_) && rung_) {
+    if (state_->openings().take_lost_worker(group_) && rung_) {
       const StagePlaces where = rung_->where;
       const std::shared_ptr<Canary> canary = std::move(rung_->canary);
       rung_.reset();
@@ -376,7 +377,7 @@ class Rungs {
 
   Result<Opened> open_at(const StagePlaces& where, std::shared_ptr<Canary>& canary) try {
     if (!is_here(where)) {
-      MYNAH_TRY(Reference reference, state_->reference(group_));
+      MYNAH_TRY(Reference reference, state_->context().reference(group_));
       canary = std::make_shared<Canary>(group_, worker_key(where), std::move(reference));
     }
     return open_(where, *state_);
@@ -389,19 +390,19 @@ class Rungs {
     const StagePlaces left = where_;
     MYNAH_TRY_STATUS(open_next());
     if (refused_ && where_ != left) {
-      state_->moved({.group = group_,
-                     .from = devices_of(left),
-                     .to = devices_of(where_),
-                     .reason = refused_->message + types_that_change(left, where_)});
+      state_->openings().moved({.group = group_,
+                                .from = devices_of(left),
+                                .to = devices_of(where_),
+                                .reason = refused_->message + types_that_change(left, where_)});
     }
     return {};
   }
 
   Status open_next() {
-    trust_ = state_->trust();
+    trust_ = state_->trust().regained();
     refused_.reset();
     while (true) {
-      MYNAH_TRY(StagePlaces where, state_->plan(group_));
+      MYNAH_TRY(StagePlaces where, state_->planner().plan(group_));
       std::shared_ptr<Canary> canary;
       Result<Opened> opened = open_at(where, canary);
       if (opened) {
@@ -416,13 +417,13 @@ class Rungs {
         return {};
       }
       if (is_here(where) || !is_of_device(opened.error().code)) {
-        state_->left(group_);
+        state_->openings().left(group_);
         return std::unexpected(std::move(opened).error());
       }
       refused_ = refused_.value_or(of_device(where, opened.error()));
       if (opened.error().code == ErrorCode::OutOfMemory) {
         state_->had_no_room(group_, where, opened.error());
-        state_->left(group_);
+        state_->openings().left(group_);
       } else {
         state_->failed(group_, where, opened.error(), "");
       }
@@ -437,7 +438,7 @@ class Rungs {
   StagePlaces where_;  // of the last rung
   std::vector<Keeper*> keepers_;
   uint64_t opened_ = 0;
-  uint64_t trust_ = 0;            // PlacementState::trust() when it was planned
+  uint64_t trust_ = 0;            // Trust::regained() when it was planned
   std::optional<Error> refused_;  // by the first place that could not be opened when it was last
   std::optional<Error> owed_;     // found when the model was let go, and heard by nobody yet
   std::shared_ptr<Uses> uses_ = std::make_shared<Uses>();
@@ -445,7 +446,7 @@ class Rungs {
 
 // What the state may ask of a group, as long as somebody has its model.
 template <class Model>
-PlacementState::GroupHooks hooks_of(const std::shared_ptr<Rungs<Model>>& rungs) {
+GroupHooks hooks_of(const std::shared_ptr<Rungs<Model>>& rungs) {
   const std::weak_ptr<Rungs<Model>> weak = rungs;
   return {.group = rungs->group(),
           .settle = [weak]() -> Status {

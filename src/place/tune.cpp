@@ -65,23 +65,24 @@ void keep_measurements(Profile& profile, const PlanInput& input, const Plan& pla
 Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::string& name,
                      const TuneOptions& options) {
   const StageGroup group = group_of(file);
-  MYNAH_TRY(std::string digest, model_digest(path_of(file), state.options().cache_folder));
+  MYNAH_TRY(std::string digest,
+            model_digest(path_of(file), state.context().options().cache_folder));
   Profile profile;
   profile.name = name;
   profile.model = name;
   profile.model_sha256 = std::move(digest);
   profile.created = now_text();
-  profile.build = state.options().discovery.build;
+  profile.build = state.context().options().discovery.build;
   PlanInput input;
-  input.request = state.options().request;
-  input.max_vram = state.options().max_vram;
-  input.batch = state.options().batch;
+  input.request = state.context().options().request;
+  input.max_vram = state.context().options().max_vram;
+  input.batch = state.context().options().batch;
   input.together = true;
   std::set<std::string> devices;
   for (const Stage stage : stages_of(group)) {
     input.stages.push_back({.stage = stage, .storage = {}});
     input.request.of(stage).automatic = true;  // of those that are allowed the fastest
-    for (std::string& device : state.candidates(stage)) {
+    for (std::string& device : state.wishes().candidates(stage)) {
       devices.insert(std::move(device));
     }
   }
@@ -92,20 +93,21 @@ Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::st
     }
   };
   for (const std::string& device : devices) {
-    const DeviceIdentity identity = state.identity(device);
+    const DeviceIdentity identity = state.context().identity(device);
     profile.devices.push_back(identity);
     for (const std::optional<DType>& type : types_for(file, device, options)) {
       const StageDevice where{.device = device, .storage = type};
-      const DeviceProof proof = state.prover().of_device(file, where, identity, ProofWish::Anew);
+      const DeviceProof proof =
+          state.context().prover().of_device(file, where, identity, ProofWish::Anew);
       heard(proof);
       std::ranges::copy(proof.measurements, std::back_inserter(input.measurements));
     }
   }
-  input.devices = state.memory(true);
+  input.devices = state.planner().memory(true);
   const auto prove_apart = [&](const StagesApart& imagined) -> std::optional<StagesApart> {
     const StagePlaces places = places_of(imagined);
-    DeviceProof proof =
-        state.prover().of_stages_apart(file, places, state.identities(places), ProofWish::Anew);
+    DeviceProof proof = state.context().prover().of_stages_apart(
+        file, places, state.context().identities(places), ProofWish::Anew);
     heard(proof);
     return std::move(proof.measurements);
   };

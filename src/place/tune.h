@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "place/placement_state.h"
 #include "place/plans/profile.h"
+#include "place/state/placement_state.h"
 
 namespace mynah::place {
 

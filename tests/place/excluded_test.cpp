@@ -21,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::optional<Distrust> distrust_of(PlacementState& state, const std::string& device) {
-  return state.prover().store().distrust(state.identity(device));
+  return state.context().prover().store().distrust(state.context().identity(device));
 }
 
 // Whether it comes true, within two minutes.
@@ -50,18 +50,18 @@ class Excluded : public test::PlacedWhisper {
   void expect_goes_back(const PlacerOptions& options,
                         const std::function<void(PlacementState&)>& meanwhile) {
     PlacementState state(options);
-    state.expect(file_);
-    const auto first = state.plan(StageGroup::Stt);
+    state.context().expect(file_);
+    const auto first = state.planner().plan(StageGroup::Stt);
     ASSERT_TRUE(first) << first.error().message;
-    state.distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
-    const auto second = state.plan(StageGroup::Stt);
+    state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
+    const auto second = state.planner().plan(StageGroup::Stt);
     ASSERT_TRUE(second) << second.error().message;
     EXPECT_EQ(devices_of(*second), "cpu");
     meanwhile(state);
     now_ += 60;
     state.opened(StageGroup::Stt, *second);
-    EXPECT_TRUE(comes([&] { return state.trust() == 1; }));
-    const auto third = state.plan(StageGroup::Stt);
+    EXPECT_TRUE(comes([&] { return state.trust().regained() == 1; }));
+    const auto third = state.planner().plan(StageGroup::Stt);
     ASSERT_TRUE(third) << third.error().message;
     EXPECT_EQ(devices_of(*third), "simt:0");
   }
@@ -71,15 +71,15 @@ class Excluded : public test::PlacedWhisper {
 
 TEST_F(Excluded, ADeviceThatFailedIsOutOfTheQuestion) {
   PlacementState state(placer("simt:0,cpu"));
-  state.expect(file_);
-  const auto first = state.plan(StageGroup::Stt);
+  state.context().expect(file_);
+  const auto first = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(devices_of(*first), "simt:0");
-  state.distrust(*first, {ErrorCode::Device, "simt:0 crashed in stt.decoder"});
-  const auto second = state.plan(StageGroup::Stt);
+  state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed in stt.decoder"});
+  const auto second = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
-  const auto choice = state.choice(Stage::SttEncoder);
+  const auto choice = state.planner().choice(Stage::SttEncoder);
   ASSERT_TRUE(choice);
   const auto& others = choice->plan.others;
   const auto other = std::ranges::find(others, "simt:0", &OtherDevice::device);
@@ -92,11 +92,11 @@ TEST_F(Excluded, ADeviceThatFailedIsOutOfTheQuestion) {
 
 TEST_F(Excluded, ADeviceThatIsNamedAloneIsRefusedWithItsFailure) {
   PlacementState state(placer("simt:0"));
-  state.expect(file_);
-  const auto first = state.plan(StageGroup::Stt);
+  state.context().expect(file_);
+  const auto first = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(first);
-  state.distrust(*first, {ErrorCode::Device, "simt:0 hung in stt.encoder"});
-  const auto second = state.plan(StageGroup::Stt);
+  state.trust().distrust(*first, {ErrorCode::Device, "simt:0 hung in stt.encoder"});
+  const auto second = state.planner().plan(StageGroup::Stt);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::Device);
   EXPECT_THAT(second.error().message, HasSubstr("hung in stt.encoder"));
@@ -104,21 +104,21 @@ TEST_F(Excluded, ADeviceThatIsNamedAloneIsRefusedWithItsFailure) {
 
 TEST_F(Excluded, ADeviceThatIsFullIsNotDistrusted) {
   PlacementState state(placer("simt:0"));
-  state.expect(file_);
-  const auto first = state.plan(StageGroup::Stt);
+  state.context().expect(file_);
+  const auto first = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(first);
-  EXPECT_FALSE(state.no_room(StageGroup::Stt));
+  EXPECT_FALSE(state.trust().no_room(StageGroup::Stt));
   state.had_no_room(StageGroup::Stt, *first, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto told = state.no_room(StageGroup::Stt);
+  const auto told = state.trust().no_room(StageGroup::Stt);
   ASSERT_TRUE(told);
   EXPECT_EQ(told->device, "simt:0");
-  const auto smaller = state.plan(StageGroup::Stt);
+  const auto smaller = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(smaller) << smaller.error().message;
   for (const auto& [stage, where] : *smaller) {
     EXPECT_EQ(where, (StageDevice{.device = "simt:0", .storage = DType::I8}));
   }
   state.had_no_room(StageGroup::Stt, *smaller, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto none = state.plan(StageGroup::Stt);
+  const auto none = state.planner().plan(StageGroup::Stt);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::OutOfMemory);
   EXPECT_THAT(none.error().message, HasSubstr("has too little memory for stt: the card is full"));
@@ -127,8 +127,8 @@ TEST_F(Excluded, ADeviceThatIsFullIsNotDistrusted) {
 
 TEST_F(Excluded, ADeviceIsGoneBackToWhoeverProvedItMeanwhile) {
   expect_goes_back(placer("simt:0,cpu"), [](PlacementState& state) {
-    const ProofStore& store = state.prover().store();
-    const DeviceIdentity device = state.identity("simt:0");
+    const ProofStore& store = state.context().prover().store();
+    const DeviceIdentity device = state.context().identity("simt:0");
     store.trusted(device, store.last_failure(device));
     EXPECT_FALSE(store.distrust(device));
   });
@@ -147,49 +147,49 @@ TEST_F(Excluded, ADeviceIsGoneBackToThoughTheClockWentBack) {
 
 TEST_F(Excluded, ADeviceOfALaterStageIsProvenBeforeItIsGoneBackTo) {
   PlacementState state(placer("stt.encoder=cpu,stt.decoder=simt:0,cpu"));
-  state.expect(file_);
-  const auto first = state.plan(StageGroup::Stt);
+  state.context().expect(file_);
+  const auto first = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(first) << first.error().message;
   ASSERT_EQ(devices_of(*first), "cpu,simt:0");
-  state.distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
-  const auto second = state.plan(StageGroup::Stt);
+  state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
+  const auto second = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
   be("crashes");
   now_ += 60;
   state.opened(StageGroup::Stt, *second);
   EXPECT_TRUE(comes([&] { return distrust_of(state, "simt:0")->failures == 2; }));
-  EXPECT_EQ(state.trust(), 0U);
+  EXPECT_EQ(state.trust().regained(), 0U);
   be("");
   now_ += 15;  // of a pause of 20 s
   {
     // Who names it for that stage does not wait for the pause.
     PlacementState other(placer("stt.encoder=cpu,stt.decoder=simt:0"));
-    other.expect(file_);
-    const auto named = other.plan(StageGroup::Stt);
+    other.context().expect(file_);
+    const auto named = other.planner().plan(StageGroup::Stt);
     ASSERT_TRUE(named) << named.error().message;
     EXPECT_EQ(devices_of(*named), "cpu,simt:0");
   }
   now_ += 60;
-  EXPECT_TRUE(comes([&] { return state.trust() == 1; }));
+  EXPECT_TRUE(comes([&] { return state.trust().regained() == 1; }));
 }
 
 TEST_F(Excluded, ADeviceThatWasFullIsGoneBackToWhenItHasRoom) {
   PlacerOptions options = placer("simt:0,cpu");
   options.storage = DType::F32;  // none that is smaller stands in for it
   PlacementState state(options);
-  state.expect(file_);
-  const auto first = state.plan(StageGroup::Stt);
+  state.context().expect(file_);
+  const auto first = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(first);
   state.had_no_room(StageGroup::Stt, *first, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto second = state.plan(StageGroup::Stt);
+  const auto second = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
   state.opened(StageGroup::Stt, *second);
   now_ += 60;
-  EXPECT_TRUE(comes([&] { return state.trust() == 1; }));
-  EXPECT_FALSE(state.no_room(StageGroup::Stt));
-  const auto third = state.plan(StageGroup::Stt);
+  EXPECT_TRUE(comes([&] { return state.trust().regained() == 1; }));
+  EXPECT_FALSE(state.trust().no_room(StageGroup::Stt));
+  const auto third = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(third) << third.error().message;
   EXPECT_EQ(devices_of(*third), "simt:0");
 }
@@ -202,11 +202,11 @@ TEST_F(Excluded, WhatTheDoctorKnowsOfACardCountsUntilItIsProven) {
   options.discovery.gpus.driver = driver.search();
   {
     PlacementState state(options);
-    state.expect(file_);
-    const auto planned = state.plan(StageGroup::Stt);
+    state.context().expect(file_);
+    const auto planned = state.planner().plan(StageGroup::Stt);
     ASSERT_TRUE(planned) << planned.error().message;
     EXPECT_EQ(devices_of(*planned), "cpu");
-    const auto choice = state.choice(Stage::SttEncoder);
+    const auto choice = state.planner().choice(Stage::SttEncoder);
     ASSERT_TRUE(choice);
     const auto& others = choice->plan.others;
     const auto card = std::ranges::find(others, "cuda:0", &OtherDevice::device);
@@ -216,9 +216,9 @@ TEST_F(Excluded, WhatTheDoctorKnowsOfACardCountsUntilItIsProven) {
     EXPECT_FALSE(distrust_of(state, "cuda:0")) << "it was not tried";
   }
   PlacementState state(options);
-  state.expect(file_);
+  state.context().expect(file_);
   test::keep_proof(state, file_, {.device = "cuda:0", .storage = DType::F16});
-  const auto planned = state.plan(StageGroup::Stt);
+  const auto planned = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(devices_of(*planned), "cuda:0");
 }
@@ -243,10 +243,13 @@ TEST_F(Excluded, WhatEndedOrWasLetGoIsToldOfAllTheSame) {
     expect_told(placed, device);
     PlacementState& state = placed.state();
     if (device != "cpu") {
-      state.worker_for(StageGroup::Stt, state.places(StageGroup::Stt)).value()->end("was killed");
+      state.openings()
+          .worker_for(StageGroup::Stt, state.openings().places(StageGroup::Stt))
+          .value()
+          ->end("was killed");
       expect_told(placed, device);
     }
-    state.left(StageGroup::Stt);
+    state.openings().left(StageGroup::Stt);
     expect_told(placed, device);
   }
 }

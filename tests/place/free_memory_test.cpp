@@ -9,7 +9,7 @@
 #include "gpu/fake_driver/loaded_fake.h"
 #include "gpu/fake_nvml/loaded_nvml.h"
 #include "place/made_up_machine.h"
-#include "place/placement_state.h"
+#include "place/state/placement_state.h"
 
 namespace mynah::place {
 namespace {
@@ -36,7 +36,7 @@ class FreeMemory : public ::testing::Test {
   }
 
   static uint64_t free_bytes(PlacementState& state) {
-    const auto all = state.memory(true);
+    const auto all = state.planner().memory(true);
     const auto card = std::ranges::find(all, "cuda:0", &DeviceMemory::device);
     return card == all.end() ? 0 : card->free_bytes;
   }
@@ -71,8 +71,8 @@ TEST_F(FreeMemory, IsThatOfNowAndNotOfTheStart) {
 
 TEST_F(FreeMemory, WhatOurOwnWorkersHoldIsOurs) {
   PlacementState state(options());
-  const auto worker =
-      state.worker_for(StageGroup::Vad, {{Stage::Vad, {.device = "cuda:0", .storage = {}}}});
+  const auto worker = state.openings().worker_for(
+      StageGroup::Vad, {{Stage::Vad, {.device = "cuda:0", .storage = {}}}});
   ASSERT_TRUE(worker) << worker.error().message;
   EXPECT_EQ(free_bytes(state), 7 * kGigabyte);
   nvml_->cards[0].memory.free = 2 * kGigabyte;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "place/made_up_machine.h"
-#include "place/placement_state.h"
+#include "place/state/placement_state.h"
 
 namespace mynah::place::test {
 
@@ -35,7 +35,8 @@ inline void keep_proof(PlacementState& state, const WindowsFile& file, const Sta
     measured.bytes = 1;
     proof.measurements.push_back(std::move(measured));
   }
-  state.prover().store().keep(state.identity(where.device), file, where.storage, proof);
+  state.context().prover().store().keep(state.context().identity(where.device), file, where.storage,
+                                        proof);
 }
 
 }  // namespace mynah::place::test

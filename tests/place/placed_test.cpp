@@ -26,8 +26,8 @@ class PlacedDetector : public ::testing::Test {
     MYNAH_SKIP_WITHOUT(file_.path);
     ::setenv("MYNAH_WORKER_MANNER", "", 1);
     PlacementState state(test::placer_options(machine_, "simt:0,cpu"));
-    state.expect(file_);
-    const auto proven = state.plan(StageGroup::Vad);
+    state.context().expect(file_);
+    const auto proven = state.planner().plan(StageGroup::Vad);
     ASSERT_TRUE(proven) << proven.error().message;
     ASSERT_EQ(devices_of(*proven), "simt:0");
     ::setenv("MYNAH_WORKER_MANNER", "probes wrongly", 1);
@@ -49,8 +49,9 @@ TEST_F(PlacedDetector, WholeRecordingsAreVouchedForBeforeTheyAreGivenOut) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->size(), 2U);
   EXPECT_EQ(placer.device(StageGroup::Vad), "cpu");
-  ASSERT_EQ(placer.state().moves().size(), 1U);
-  EXPECT_THAT(placer.state().moves()[0].reason, HasSubstr("simt:0 computes wrongly: vad is "));
+  ASSERT_EQ(placer.state().openings().moves().size(), 1U);
+  EXPECT_THAT(placer.state().openings().moves()[0].reason,
+              HasSubstr("simt:0 computes wrongly: vad is "));
 }
 
 TEST_F(PlacedDetector, WholeRecordingsThatNobodyVouchesForAreRefused) {
@@ -78,10 +79,13 @@ TEST_F(PlacedDetector, RecordingsThatMayBeWrongAreNamed) {
   const auto session = (*detector)->session();
   ASSERT_TRUE(session->push(sound_));
   PlacementState& state = placer.state();
-  state.worker_for(StageGroup::Vad, state.places(StageGroup::Vad)).value()->end("was killed");
+  state.openings()
+      .worker_for(StageGroup::Vad, state.openings().places(StageGroup::Vad))
+      .value()
+      ->end("was killed");
   ASSERT_TRUE((*detector)->probabilities(one)) << "on the processor";
-  ASSERT_EQ(state.moves().size(), 1U);
-  EXPECT_THAT(state.moves()[0].reason,
+  ASSERT_EQ(state.openings().moves().size(), 1U);
+  EXPECT_THAT(state.openings().moves()[0].reason,
               HasSubstr("may be wrong too: b.wav to c.wav to speech from 0.0 to 0.5 s of d.wav"));
 }
 

@@ -72,8 +72,8 @@ class PlacementPlan : public test::PlacedWhisper {
 
   std::string refusal(PlacerOptions options) const {
     PlacementState state(std::move(options));
-    state.expect(file_);
-    const auto planned = state.plan(StageGroup::Stt);
+    state.context().expect(file_);
+    const auto planned = state.planner().plan(StageGroup::Stt);
     EXPECT_FALSE(planned);
     EXPECT_EQ(planned ? ErrorCode::Io : planned.error().code, ErrorCode::Device);
     return planned ? "" : planned.error().message;
@@ -82,16 +82,18 @@ class PlacementPlan : public test::PlacedWhisper {
   // "simt:0 as f16", stage by stage.
   std::vector<std::string> placed(PlacerOptions options) const {
     PlacementState state(std::move(options));
-    state.expect(file_);
-    const auto planned = state.plan(StageGroup::Stt);
+    state.context().expect(file_);
+    const auto planned = state.planner().plan(StageGroup::Stt);
     EXPECT_TRUE(planned) << planned.error().message;
     std::vector<std::string> places;
     for (const auto& [stage, where] : planned.value_or(StagePlaces{})) {
       places.push_back(where.device + " as " + std::string(name(where.storage.value())));
       // With the other stage where it is, or the whole there.
-      EXPECT_TRUE(where.device == "cpu" ||
-                  state.prover().kept_apart(file_, *planned, state.identities(*planned)) ||
-                  state.prover().proven_at(file_, where, state.identity(where.device)))
+      EXPECT_TRUE(
+          where.device == "cpu" ||
+          state.context().prover().kept_apart(file_, *planned,
+                                              state.context().identities(*planned)) ||
+          state.context().prover().proven_at(file_, where, state.context().identity(where.device)))
           << "nobody proved " << places.back();
     }
     return places;
@@ -131,9 +133,9 @@ TEST_F(PlacementPlan, AProfileInUseIsPassedOverForAnotherModelInALine) {
   Profile profile = on_the_processor();
   profile.model_sha256 = std::string(64, 'b');
   PlacementState state(in_use(profile));
-  state.expect(file_);
+  state.context().expect(file_);
   for (int i = 0; i < 2; ++i) {
-    const auto planned = state.plan(StageGroup::Stt);
+    const auto planned = state.planner().plan(StageGroup::Stt);
     ASSERT_TRUE(planned) << planned.error().message;
     EXPECT_EQ(planned->at(Stage::SttEncoder).storage, DType::I8) << "as auto has it";
   }
@@ -151,13 +153,13 @@ TEST_F(PlacementPlan, OfSeveralProfilesInUseTheModelsOwnPlacesItAndIsSaid) {
                                          stage_on(Stage::SttDecoder, "cpu", DType::BF16)}));
   options.profiles.push_back(profile_of({stage_on(Stage::TtsAcoustic, "cpu", DType::I8)}));
   PlacementState state(std::move(options));
-  state.expect(file_);
-  const auto planned = state.plan(StageGroup::Stt);
+  state.context().expect(file_);
+  const auto planned = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(planned->at(Stage::SttEncoder).device, "simt:0");
   EXPECT_EQ(planned->at(Stage::SttDecoder).storage, DType::BF16);
   for (const Stage stage : {Stage::SttEncoder, Stage::SttDecoder}) {
-    EXPECT_EQ(state.choice(stage)->plan.reason, "the profile evening says so");
+    EXPECT_EQ(state.planner().choice(stage)->plan.reason, "the profile evening says so");
   }
   EXPECT_THAT(said_, IsEmpty());
 }
@@ -240,8 +242,8 @@ class PlacementApart : public PlacementPlan {
 
   [[nodiscard]] std::string devices() const {
     PlacementState state(options_);
-    state.expect(file_);
-    const auto planned = state.plan(StageGroup::Stt);
+    state.context().expect(file_);
+    const auto planned = state.planner().plan(StageGroup::Stt);
     EXPECT_TRUE(planned) << planned.error().message;
     return devices_of(planned.value_or(StagePlaces{}));
   }
@@ -317,26 +319,27 @@ TEST_F(PlacementApart, WhatIsProvenIsTakenUntilItHasNoRoomOrFails) {
   keep_whole();
   keep_apart();
   PlacementState state(options_);
-  state.expect(file_);
-  auto planned = state.plan(StageGroup::Stt);
+  state.context().expect(file_);
+  auto planned = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(*planned, apart_);
-  ASSERT_TRUE(state.choice(Stage::SttDecoder)->measured);
-  EXPECT_EQ(state.choice(Stage::SttDecoder)->measured->ms_per_unit, 1e-6) << "as it was so";
-  EXPECT_THAT(state.choice(Stage::SttEncoder)->plan.reason,
+  ASSERT_TRUE(state.planner().choice(Stage::SttDecoder)->measured);
+  EXPECT_EQ(state.planner().choice(Stage::SttDecoder)->measured->ms_per_unit, 1e-6)
+      << "as it was so";
+  EXPECT_THAT(state.planner().choice(Stage::SttEncoder)->plan.reason,
               HasSubstr("; apart from stt.decoder on simt:0, as they were proven"));
   state.opened(StageGroup::Stt, *planned);
   EXPECT_EQ(state.proven_at(Stage::SttEncoder), 1);
   state.had_no_room(StageGroup::Stt, *planned, {ErrorCode::OutOfMemory, "memory is full"});
-  planned = state.plan(StageGroup::Stt);
+  planned = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(planned);
   EXPECT_EQ(devices_of(*planned), "cpu");
   // Another process has room.
   PlacementState other(options_);
-  other.expect(file_);
-  ASSERT_EQ(other.plan(StageGroup::Stt).value(), apart_);
+  other.context().expect(file_);
+  ASSERT_EQ(other.planner().plan(StageGroup::Stt).value(), apart_);
   other.failed(StageGroup::Stt, apart_, {ErrorCode::Device, "simt:0 is lost"}, "");
-  planned = other.plan(StageGroup::Stt);
+  planned = other.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(planned);
   EXPECT_EQ(devices_of(*planned), "cpu");
   EXPECT_FALSE(store().find_apart(identities_, file_, apart_));
@@ -344,11 +347,11 @@ TEST_F(PlacementApart, WhatIsProvenIsTakenUntilItHasNoRoomOrFails) {
 
 TEST_F(PlacementPlan, ChoicesOfOtherGroupsStayAsTheyWerePlaced) {
   PlacementState state(placer("cpu"));
-  state.expect(file_);
-  state.expect(DetectorFile{.path = machine_.root / "none"});
-  ASSERT_TRUE(state.plan(StageGroup::Stt));
-  EXPECT_TRUE(state.choice(Stage::SttEncoder));
-  EXPECT_FALSE(state.choice(Stage::Vad)) << "nobody placed it yet";
+  state.context().expect(file_);
+  state.context().expect(DetectorFile{.path = machine_.root / "none"});
+  ASSERT_TRUE(state.planner().plan(StageGroup::Stt));
+  EXPECT_TRUE(state.planner().choice(Stage::SttEncoder));
+  EXPECT_FALSE(state.planner().choice(Stage::Vad)) << "nobody placed it yet";
 }
 
 TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
@@ -356,9 +359,9 @@ TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
     said_.clear();
     options.say = [this](const std::string& line) { said_.push_back(line); };
     PlacementState state(std::move(options));
-    state.expect(file_);
+    state.context().expect(file_);
     for (int i = 0; i < 2; ++i) {
-      const auto planned = state.plan(StageGroup::Stt);
+      const auto planned = state.planner().plan(StageGroup::Stt);
       ASSERT_TRUE(planned) << planned.error().message;
       state.opened(StageGroup::Stt, *planned);
     }
@@ -384,14 +387,14 @@ TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
 
 TEST_F(PlacementPlan, AGroupThatIsOpenStaysWhereItIsAndIsNotMeasuredForAnother) {
   PlacementState state(placer("simt:0,cpu"));
-  state.expect(file_);
-  state.expect(DetectorFile{.path = machine_.root / "none"});  // nobody could measure it
+  state.context().expect(file_);
+  state.context().expect(DetectorFile{.path = machine_.root / "none"});  // nobody could measure it
   state.opened(StageGroup::Vad, {{Stage::Vad, {.device = "simt:0", .storage = {}}}});
-  const auto planned = state.plan(StageGroup::Stt);
+  const auto planned = state.planner().plan(StageGroup::Stt);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(planned->at(Stage::SttEncoder).device, "simt:0");
-  EXPECT_EQ(state.places(StageGroup::Vad).at(Stage::Vad).device, "simt:0");
-  EXPECT_FALSE(state.plan(StageGroup::Vad)) << "its own plan measures it";
+  EXPECT_EQ(state.openings().places(StageGroup::Vad).at(Stage::Vad).device, "simt:0");
+  EXPECT_FALSE(state.planner().plan(StageGroup::Vad)) << "its own plan measures it";
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ class RungsOfOne : public ::testing::Test {
     ::setenv("MYNAH_WORKER_MANNER", "", 1);
     proven_ = std::make_unique<mynah::test::MadeUpMachine>();
     PlacementState state(test::placer_options(*proven_, "simt:0,cpu"));
-    state.expect(write_model(*proven_));
-    const auto places = state.plan(StageGroup::Stt);
+    state.context().expect(write_model(*proven_));
+    const auto places = state.planner().plan(StageGroup::Stt);
     ASSERT_TRUE(places) << places.error().message;
   }
 
@@ -64,7 +64,7 @@ class RungsOfOne : public ::testing::Test {
     options.say = [this](const std::string& line) { said_.push_back(line); };
     options.worker_program = program_;
     state_ = std::make_shared<PlacementState>(std::move(options));
-    state_->expect(file_);
+    state_->context().expect(file_);
     rungs_ = make_rungs(StageGroup::Stt);
     const auto opened = rungs_->begin();
     ASSERT_TRUE(opened) << opened.error().message;
@@ -79,7 +79,7 @@ class RungsOfOne : public ::testing::Test {
         [this, group, opening](const StagePlaces& where,
                                PlacementState& state) -> Result<ModelRungs::Opened> {
           if (!is_here(where)) {
-            MYNAH_TRY(worker_, state.worker_for(group, where));
+            MYNAH_TRY(worker_, state.openings().worker_for(group, where));
             if (opening) {
               MYNAH_TRY_STATUS(opening());
             }
@@ -90,7 +90,7 @@ class RungsOfOne : public ::testing::Test {
   }
 
   [[nodiscard]] Result<Probe> probe(StageGroup group) {
-    Probe found = state_->reference(group).value().exact;
+    Probe found = state_->context().reference(group).value().exact;
     for (ProbeStage& stage : found.stages) {
       stage.values.front() += wrong_ ? 1000.0F : 0.0F;
     }
@@ -123,9 +123,9 @@ TEST_F(RungsOfOne, AWorkerThatComputedWronglyIsEnded) {
   wrong_ = true;
   EXPECT_TRUE(rungs_->settle()) << "the processor is allowed";
   EXPECT_FALSE(worker->alive());
-  ASSERT_EQ(state_->moves().size(), 1U);
-  EXPECT_THAT(state_->moves()[0].reason, EndsWith("may be wrong too: window 2"));
-  EXPECT_EQ(state_->moves()[0].doubted, "window 2");
+  ASSERT_EQ(state_->openings().moves().size(), 1U);
+  EXPECT_THAT(state_->openings().moves()[0].reason, EndsWith("may be wrong too: window 2"));
+  EXPECT_EQ(state_->openings().moves()[0].doubted, "window 2");
   EXPECT_THAT(said_, ElementsAre(EndsWith("; what stt is asked next goes to cpu")))
       << "nothing is left that could go on";
   EXPECT_EQ(devices_of(rungs_->now().where), "cpu");
@@ -137,8 +137,8 @@ TEST_F(RungsOfOne, OfStagesThatAreApartTheCardIsWrongAndNotTheProcessor) {
   give_out();
   wrong_ = true;
   EXPECT_TRUE(rungs_->settle()) << "the processor is allowed";
-  ASSERT_EQ(state_->moves().size(), 1U);
-  EXPECT_THAT(state_->moves()[0].reason, StartsWith("simt:0 computes wrongly: "));
+  ASSERT_EQ(state_->openings().moves().size(), 1U);
+  EXPECT_THAT(state_->openings().moves()[0].reason, StartsWith("simt:0 computes wrongly: "));
 }
 
 TEST_F(RungsOfOne, WhoStillHasAModelThereHearsWhyItIsGone) {
@@ -167,10 +167,10 @@ TEST_F(RungsOfOne, WhatIsLetGoIsVouchedForFirst) {
   wrong_ = true;
   rungs_->unload_after({});
   EXPECT_FALSE(worker->alive());
-  ASSERT_EQ(state_->moves().size(), 1U);
-  EXPECT_THAT(state_->moves()[0].reason, HasSubstr("simt:0 computes wrongly: "));
-  EXPECT_THAT(state_->moves()[0].reason, EndsWith("may be wrong too: window 2"));
-  EXPECT_EQ(state_->moves()[0].to, "cpu");
+  ASSERT_EQ(state_->openings().moves().size(), 1U);
+  EXPECT_THAT(state_->openings().moves()[0].reason, HasSubstr("simt:0 computes wrongly: "));
+  EXPECT_THAT(state_->openings().moves()[0].reason, EndsWith("may be wrong too: window 2"));
+  EXPECT_EQ(state_->openings().moves()[0].to, "cpu");
   EXPECT_TRUE(rungs_->settle());
   EXPECT_EQ(devices_of(rungs_->now().where), "cpu");
 }
@@ -198,7 +198,7 @@ TEST_F(RungsOfOne, ADeviceWhoseWorkerCannotBeStartedIsRefusedWhereNoOtherIsAllow
   PlacerOptions options = test::placer_options(machine_, "simt:0");
   options.worker_program = "/no/such/program";
   state_ = std::make_shared<PlacementState>(std::move(options));
-  state_->expect(file_);
+  state_->context().expect(file_);
   const auto opened = make_rungs(StageGroup::Stt)->begin();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::Device);
@@ -213,10 +213,11 @@ TEST_F(RungsOfOne, WhatWasLetGoGoesOnElsewhereWhereItsWorkerCannotBeStartedAgain
   rungs_->unload_after({});
   std::filesystem::remove(program_);
   EXPECT_EQ(devices_of(rungs_->now().where), "cpu");
-  ASSERT_EQ(state_->moves().size(), 1U);
-  EXPECT_EQ(state_->moves()[0].from, "simt:0");
-  EXPECT_EQ(state_->moves()[0].to, "cpu");
-  EXPECT_THAT(state_->moves()[0].reason, StartsWith("simt:0 got no worker: cannot start "));
+  ASSERT_EQ(state_->openings().moves().size(), 1U);
+  EXPECT_EQ(state_->openings().moves()[0].from, "simt:0");
+  EXPECT_EQ(state_->openings().moves()[0].to, "cpu");
+  EXPECT_THAT(state_->openings().moves()[0].reason,
+              StartsWith("simt:0 got no worker: cannot start "));
   EXPECT_THAT(said_, ElementsAre(EndsWith("; stt goes on on cpu")));
 }
 
@@ -228,26 +229,26 @@ TEST_F(RungsOfOne, AFailureNamesItsDevice) {
                : fail(ErrorCode::Device, "vad computed a state of numbers that are none (NaN)");
   });
   EXPECT_TRUE(done);
-  ASSERT_EQ(state_->moves().size(), 1U);
-  EXPECT_EQ(state_->moves()[0].reason,
+  ASSERT_EQ(state_->openings().moves().size(), 1U);
+  EXPECT_EQ(state_->openings().moves()[0].reason,
             "simt:0 failed: vad computed a state of numbers that are none (NaN)");
 }
 
 TEST_F(RungsOfOne, TheReportIsOfWhereItWasComputedWhereverWhatIsNextGoes) {
   begin_on("simt:0,cpu");
   give_out();
-  const auto before = state_->opened_choice(Stage::SttEncoder);
+  const auto before = state_->openings().choice(Stage::SttEncoder);
   ASSERT_TRUE(before);
   EXPECT_EQ(before->plan.device, "simt:0");
   wrong_ = true;
   ASSERT_TRUE(rungs_->settle());
-  ASSERT_EQ(devices_of(state_->places(StageGroup::Stt)), "simt:0");
-  const auto after = state_->opened_choice(Stage::SttEncoder);
+  ASSERT_EQ(devices_of(state_->openings().places(StageGroup::Stt)), "simt:0");
+  const auto after = state_->openings().choice(Stage::SttEncoder);
   ASSERT_TRUE(after);
   EXPECT_EQ(after->plan.device, "simt:0") << "nothing was opened on the processor";
   EXPECT_EQ(after->plan.reason, before->plan.reason);
   static_cast<void>(rungs_->now());
-  EXPECT_EQ(state_->opened_choice(Stage::SttEncoder)->plan.device, "cpu");
+  EXPECT_EQ(state_->openings().choice(Stage::SttEncoder)->plan.device, "cpu");
 }
 
 TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
@@ -264,12 +265,12 @@ TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
   EXPECT_FALSE(rungs_->idle());
   EXPECT_EQ(devices_of(rungs_->now().where), "simt:0");
   EXPECT_TRUE(worker_->alive());
-  EXPECT_TRUE(state_->moves().empty());
+  EXPECT_TRUE(state_->openings().moves().empty());
 }
 
 TEST_F(RungsOfOne, AWorkerThatNothingCouldBeLoadedInIsEnded) {
   state_ = std::make_shared<PlacementState>(test::placer_options(machine_, "simt:0,cpu"));
-  state_->expect(file_);
+  state_->context().expect(file_);
   for (const ErrorCode code : {ErrorCode::InvalidInput, ErrorCode::OutOfMemory}) {
     const auto rungs = make_rungs(
         StageGroup::Stt, [code]() -> Status { return fail(code, "the model is as it is"); });
@@ -285,8 +286,8 @@ TEST_F(RungsOfOne, AWorkerStaysWhileAnotherModelIsLoadedThere) {
       .path = mynah::test::weights_path("silero/silero_vad_16k.safetensors"), .rate_hz = 16000};
   MYNAH_SKIP_WITHOUT(detector.path);
   state_ = std::make_shared<PlacementState>(test::placer_options(machine_, "simt:0"));
-  state_->expect(file_);
-  state_->expect(detector);
+  state_->context().expect(file_);
+  state_->context().expect(detector);
   const auto vad = make_rungs(StageGroup::Vad);
   ASSERT_TRUE(vad->begin());
   const auto worker = worker_;
@@ -309,25 +310,25 @@ TEST_F(RungsOfOne, AWorkerThatIsLeftForABetterDeviceEnds) {
   options.discovery.gpus.driver = driver.search();
   options.times.seconds = [&now] { return now.load(); };
   state_ = std::make_shared<PlacementState>(std::move(options));
-  state_->expect(file_);
+  state_->context().expect(file_);
   test::keep_proof(*state_, file_, {.device = "cuda:0", .storage = DType::F16});
-  state_->distrust(all_on(StageGroup::Stt, {.device = "simt:0", .storage = {}}),
-                   {ErrorCode::Device, "simt:0 crashed"});
+  state_->trust().distrust(all_on(StageGroup::Stt, {.device = "simt:0", .storage = {}}),
+                           {ErrorCode::Device, "simt:0 crashed"});
   rungs_ = make_rungs(StageGroup::Stt);
   ASSERT_TRUE(rungs_->begin());
   ASSERT_EQ(devices_of(rungs_->where()), "cuda:0");
   const auto left = worker_;
   now += 60;
   const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  while (state_->trust() == 0 && std::chrono::steady_clock::now() < until) {
+  while (state_->trust().regained() == 0 && std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_TRUE(left->alive()) << "nothing was asked of the model since";
   EXPECT_EQ(devices_of(rungs_->now().where), "simt:0");
   EXPECT_FALSE(left->alive());
   EXPECT_TRUE(worker_->alive());
-  ASSERT_EQ(state_->moves().size(), 1U);
-  EXPECT_EQ(state_->moves()[0].reason, "simt:0 was proven again");
+  ASSERT_EQ(state_->openings().moves().size(), 1U);
+  EXPECT_EQ(state_->openings().moves()[0].reason, "simt:0 was proven again");
 }
 
 TEST_F(RungsOfOne, AModelMayOutliveItsPlacerAndBeTheHousekeepersLast) {
@@ -339,7 +340,7 @@ TEST_F(RungsOfOne, AModelMayOutliveItsPlacerAndBeTheHousekeepersLast) {
   windows = fail(ErrorCode::NotFound, "");
   std::atomic<bool> tended = false;
   std::atomic<bool> gone = false;
-  placer->state().add(
+  placer->state().openings().add(
       {.group = StageGroup::Tts,
        .settle = [] { return Status{}; },
        .unload_after =

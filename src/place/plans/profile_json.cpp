@@ -149,7 +149,7 @@ Result<Measurement> read_measurement(const Json& json, std::string where, bool c
   if (!stage) {
     fields.complain("stage", "a stage's name, such as stt.encoder");
   }
-  Measurement measurement{.stage = stage.value_or(Stage::Vad),
+  Measurement measurement{.stage = stage.value_or(Stage()),
                           .device = fields.text("device"),
                           .storage = fields.storage("storage"),
                           .passed = chosen,

@@ -1,0 +1,289 @@
+#include "place/state/openings.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/device_name.h"
+#include "place/discovery/possible.h"
+#include "place/plain_text.h"
+#include "place/workers/driver_asker.h"
+#include "tensor/device_error.h"
+
+namespace mynah::place {
+
+Result<std::shared_ptr<Backend>> Openings::open_here(Stage stage, const StageDevice& where) {
+  const std::lock_guard lock(mutex_);
+  if (!devices_.contains(where.device)) {
+    MYNAH_TRY(OpenedDevice opened, open_device(where.device, context_.options().settings));
+    devices_.emplace(where.device, std::move(opened));
+  }
+  auto timed = std::make_shared<HereBackend>(*devices_.at(where.device).backend);
+  here_[stage] = {.device = where.device, .timed = timed};
+  Backend* const backend = &timed->backend;
+  return std::shared_ptr<Backend>(std::move(timed), backend);
+}
+
+WorkerSpec Openings::worker_on(const std::string& devices) const {
+  const PlacerOptions& options = context_.options();
+  return {.program = options.worker_program,
+          .device = devices,
+          .settings = options.settings,
+          .faults = options.faults,
+          .stop = options.stop};
+}
+
+Result<std::shared_ptr<WorkerProcess>> Openings::worker_for(StageGroup group,
+                                                            const StagePlaces& places) {
+  return workers_.lend(worker_on(worker_key(places)), group);
+}
+
+// Its own worker asks the driver, which may never come back from being started.
+Status Openings::check_named(const std::string& device) {
+  Status there = ask_whether_there(device);
+  // For want of what, a driver say, its message tells.
+  if (!there && there.error().code == ErrorCode::Environment) {
+    there.error().code = ErrorCode::Device;
+  }
+  return there;
+}
+
+Status Openings::ask_whether_there(const std::string& device) {
+  if (!card_index(device) || context_.options().worker_program.empty()) {
+    return check_there(device, context_.options().settings);
+  }
+  try {
+    MYNAH_TRY(const auto worker, workers_.lend(worker_on(device), std::nullopt));
+    return worker->tell(Ask::Check, kDriverStarts, device);
+  } catch (const DeviceError& error) {
+    return std::unexpected(Error(error.error()).while_doing("--device " + device));
+  }
+}
+
+bool Openings::opened(StageGroup group, const StagePlaces& places, const ChosenStages& choices) {
+  bool is_first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_first = !last_places_.contains(group) &&
+               std::ranges::find(moves_, group, &Move::group) == moves_.end();
+    places_[group] = places;
+    last_places_[group] = places;
+    for (const Stage stage : stages_of(group)) {
+      choices_.erase(stage);
+    }
+    choices_.insert(choices.begin(), choices.end());
+  }
+  if (const auto worker = workers_.of(group)) {
+    static_cast<void>(ask_for_report(worker));
+  }
+  return is_first;
+}
+
+void Openings::left(StageGroup group) {
+  if (const auto worker = workers_.of(group)) {
+    static_cast<void>(ask_for_report(worker));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    places_.erase(group);
+    for (const Stage stage : stages_of(group)) {
+      if (const auto here = here_.find(stage); here != here_.end()) {
+        last_reports_[{stage, here->second.device}] = {.report = report_of(stage, here->second),
+                                                       .worker = {}};
+        here_.erase(here);
+      }
+    }
+  }
+  workers_.give_back(group);
+}
+
+bool Openings::lose_worker(StageGroup group, const StagePlaces& places, const std::string& reason) {
+  std::vector<std::string> devices;
+  for (const auto& [stage, where] : places) {
+    if (!is_processor(where.device)) {
+      devices.push_back(where.device);
+    }
+  }
+  // A worker names its devices itself.
+  std::string why = reason;
+  for (const std::string& name : {devices_of(places), worker_key(places)}) {
+    if (why.starts_with(name + " ")) {
+      why.erase(0, name.size() + 1);
+    }
+  }
+  keep_last_sign(group);
+  return workers_.lose(group, devices, why);
+}
+
+void Openings::share_loss(StageGroup group, const StagePlaces& places) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [other, where] : places_) {
+    if (other != group && !is_here(where) && worker_key(where) == worker_key(places)) {
+      lost_workers_.insert(other);
+    }
+  }
+}
+
+bool Openings::take_lost_worker(StageGroup group) {
+  const std::lock_guard lock(mutex_);
+  return lost_workers_.erase(group) > 0;
+}
+
+StagePlaces Openings::places(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = last_places_.find(group);
+  return found == last_places_.end() ? StagePlaces{} : found->second;
+}
+
+std::map<StageGroup, StagePlaces> Openings::open_places() const {
+  const std::lock_guard lock(mutex_);
+  return places_;
+}
+
+std::optional<StageChoice> Openings::choice(Stage stage) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = choices_.find(stage);
+  return found == choices_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Openings::moved(Move move) {
+  // Where it goes nowhere the error that ends the request says why.
+  if (const auto& say = context_.options().say; say && !move.to.empty()) {
+    const std::string_view group = group_name(move.group);
+    say(move.redone
+            ? fmt::format("{}; {} goes on on {}", move.reason, group, move.to)
+            : fmt::format("{}; what {} is asked next goes to {}", move.reason, group, move.to));
+  }
+  const std::lock_guard lock(mutex_);
+  moves_.push_back(std::move(move));
+}
+
+std::vector<Move> Openings::moves() const {
+  const std::lock_guard lock(mutex_);
+  return moves_;
+}
+
+void Openings::name_work(StageGroup group, std::vector<std::string> names) {
+  const std::lock_guard lock(mutex_);
+  work_names_[group] = std::move(names);
+}
+
+std::vector<std::string> Openings::work_names(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = work_names_.find(group);
+  return found == work_names_.end() ? std::vector<std::string>() : found->second;
+}
+
+void Openings::add(GroupHooks hooks) {
+  const std::lock_guard lock(mutex_);
+  hooks_.push_back(std::move(hooks));
+}
+
+std::vector<GroupHooks> Openings::hooks() const {
+  const std::lock_guard lock(mutex_);
+  return hooks_;
+}
+
+StageReport Openings::report_of(Stage stage, const HereStage& here) {
+  return {.stage = stage,
+          .device = here.device,
+          .architecture = here.timed->backend.description(),
+          .bytes = here.timed->backend.memory_held(),
+          .operations = here.timed->backend.operations(),
+          .launches = here.timed->backend.launches(),
+          .milliseconds = here.timed->clock.milliseconds(),
+          .memory_free = 0,
+          .memory_total = 0};
+}
+
+std::vector<StageReport> Openings::ask_for_report(const std::shared_ptr<WorkerProcess>& worker) {
+  constexpr size_t kLongestName = 500;
+  std::vector<StageReport> reports;
+  try {
+    if (worker->alive()) {
+      auto told = worker->ask_if_prompt<std::vector<StageReport>>(Ask::Report, kLeastStep);
+      if (told && !is_possible(*told)) {
+        worker->refuse_answer();
+      }
+      if (told) {
+        reports = *std::move(told);
+      }
+    }
+  } catch (const DeviceError&) {
+    return {};  // it is told of when it is needed again
+  }
+  const std::lock_guard lock(mutex_);
+  for (StageReport& report : reports) {
+    report.architecture = made_plain(report.architecture, kLongestName);
+    last_reports_[{report.stage, report.device}] = {.report = report, .worker = worker};
+  }
+  return reports;
+}
+
+std::vector<StageReport> Openings::ask_workers() {
+  std::vector<StageReport> reports;
+  for (const auto& worker : workers_.all()) {
+    std::ranges::move(ask_for_report(worker), std::back_inserter(reports));
+  }
+  return reports;
+}
+
+void Openings::keep_last_sign(StageGroup group) {
+  const auto worker = workers_.of(group);
+  const std::lock_guard lock(mutex_);
+  for (auto& [which, last] : last_reports_) {
+    if (worker != nullptr && last.worker.lock() == worker) {
+      worker->add_last_sign(last.report);
+    }
+  }
+}
+
+std::vector<StageReport> Openings::reports() {
+  static_cast<void>(ask_workers());
+  std::vector<StageReport> reports;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [stage, here] : here_) {
+    last_reports_[{stage, here.device}] = {.report = report_of(stage, here), .worker = {}};
+  }
+  for (auto& [which, last] : last_reports_) {
+    if (const auto worker = last.worker.lock()) {
+      worker->add_last_sign(last.report);
+    }
+    reports.push_back(last.report);
+  }
+  return reports;
+}
+
+std::vector<LoadedStage> Openings::loaded() const {
+  std::vector<LoadedStage> all;
+  for (const GroupHooks& hook : hooks()) {
+    const auto idle = hook.idle();
+    const std::lock_guard lock(mutex_);
+    const auto places = places_.find(hook.group);
+    if (!idle || places == places_.end()) {
+      continue;
+    }
+    for (const auto& [stage, where] : places->second) {
+      const auto here = here_.find(stage);
+      all.push_back({.stage = stage,
+                     .where = where,
+                     .held_here = here == here_.end()
+                                      ? std::nullopt
+                                      : std::optional(here->second.timed->backend.memory_held()),
+                     .idle = *idle});
+    }
+  }
+  return all;
+}
+
+std::vector<int> Openings::worker_pids() const {
+  std::vector<int> pids;
+  for (const auto& worker : workers_.all()) {
+    pids.push_back(worker->pid());
+  }
+  return pids;
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,167 @@
+// Openings: what is open in this process and its workers, where, who may ask it for what, and what
+// it did: of what ended, too.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "place/plans/plan.h"
+#include "place/state/placement_context.h"
+#include "place/workers/call_clock.h"
+#include "place/workers/open_device.h"
+#include "place/workers/worker_pool.h"
+
+namespace mynah::place {
+
+// Why a stage is where it is.
+struct StageChoice {
+  StagePlan plan;
+  std::optional<Measurement> measured;  // of the device that was chosen; none: nobody measured
+};
+
+using ChosenStages = std::map<Stage, StageChoice>;
+
+// A group that went on elsewhere in the middle of its work.
+struct Move {
+  StageGroup group = StageGroup::Stt;
+  std::string from;       // devices_of()
+  std::string to;         // "": refused
+  std::string reason;     // "cuda:0 crashed in stt.decoder (signal 11, Segmentation fault)"
+  std::string doubted{};  // what was given out and may be wrong: "clause 2"; "": nothing
+  bool redone = true;     // work was under way, which is done there; else only what comes next is
+};
+
+// What can be asked of an opened group.
+struct GroupHooks {
+  StageGroup group;
+  std::function<Status()> settle;
+  std::function<void(std::chrono::steady_clock::duration idle)> unload_after;
+  std::function<std::optional<std::chrono::steady_clock::duration>()> idle;
+};
+
+// A stage that is loaded now.
+struct LoadedStage {
+  Stage stage;
+  StageDevice where;
+  std::optional<uint64_t> held_here;  // by its device in this process; none: it is in a worker
+  std::chrono::steady_clock::duration idle;
+};
+
+// Thread-safe. Its lock is held for moments, and for the opening of the processor; no worker and no
+// group is asked for anything meanwhile.
+class Openings {
+ public:
+  explicit Openings(PlacementContext& context) : context_(context) {}
+
+  // A device of this process, as a stage sees it. A model that computes with it keeps it.
+  Result<std::shared_ptr<Backend>> open_here(Stage stage, const StageDevice& where);
+
+  // The worker for these devices, to load the group's model in: it is kept for that until left() or
+  // lose_worker().
+  Result<std::shared_ptr<WorkerProcess>> worker_for(StageGroup group, const StagePlaces& places);
+
+  // Whether a device that was asked for by name is there, as far as can be said without a context:
+  // Device with the reason.
+  Status check_named(const std::string& device);
+
+  // A group's model was opened there, by the choices of a plan. Whether it is the first time, and
+  // the group moved for no reason that was told.
+  bool opened(StageGroup group, const StagePlaces& places, const ChosenStages& choices);
+
+  // A group's model is let go, or could not be loaded, and no device is to blame. Where nobody else
+  // needs its worker, that ends.
+  void left(StageGroup group);
+
+  // Ends the worker that a group has a model in, and all others on these devices. False: it was
+  // ended before, by another group's work.
+  bool lose_worker(StageGroup group, const StagePlaces& places, const std::string& reason);
+
+  // The others that have a model in the group's worker need a new one too, which each of them hears
+  // when it asks for it, once.
+  void share_loss(StageGroup group, const StagePlaces& places);
+  [[nodiscard]] bool take_lost_worker(StageGroup group);
+
+  // Where a group is, or was when it was let go; empty: it was not opened yet.
+  [[nodiscard]] StagePlaces places(StageGroup group) const;
+
+  // Where each group is that is open.
+  [[nodiscard]] std::map<StageGroup, StagePlaces> open_places() const;
+
+  // The word of the plan that a stage was opened by: of places(), whatever was planned since.
+  [[nodiscard]] std::optional<StageChoice> choice(Stage stage) const;
+
+  // Tells of a move, and keeps it for the answer.
+  void moved(Move move);
+  [[nodiscard]] std::vector<Move> moves() const;
+
+  // Of what the work is that a group does from now on: files, lines; to be named where it is
+  // doubted. Empty: its pieces have numbers alone.
+  void name_work(StageGroup group, std::vector<std::string> names);
+  [[nodiscard]] std::vector<std::string> work_names(StageGroup group) const;
+
+  void add(GroupHooks hooks);
+  [[nodiscard]] std::vector<GroupHooks> hooks() const;
+
+  // Of all stages that were opened, wherever they are; of what ended or was let go the last that
+  // was known.
+  [[nodiscard]] std::vector<StageReport> reports();
+
+  // The same of the stages that workers have now.
+  std::vector<StageReport> ask_workers();
+
+  [[nodiscard]] std::vector<LoadedStage> loaded() const;
+  [[nodiscard]] std::vector<int> worker_pids() const;
+
+ private:
+  struct HereBackend {
+    explicit HereBackend(Backend& device) : backend(device, &clock) {}
+
+    CallClock clock;
+    WatchedBackend backend;
+  };
+
+  struct HereStage {
+    std::string device;
+    std::shared_ptr<HereBackend> timed;
+  };
+
+  // What was known last of a stage on a device.
+  struct LastReport {
+    StageReport report;
+    std::weak_ptr<WorkerProcess> worker;  // that it is of; none: this process
+  };
+
+  [[nodiscard]] WorkerSpec worker_on(const std::string& devices) const;
+  [[nodiscard]] Status ask_whether_there(const std::string& device);
+  // What a stage of this process did. Wants the lock.
+  [[nodiscard]] static StageReport report_of(Stage stage, const HereStage& here);
+  // What the stages of a worker did, where it lives. It is kept for reports().
+  std::vector<StageReport> ask_for_report(const std::shared_ptr<WorkerProcess>& worker);
+  // The same of a worker that may have ended, as far as it showed what it did.
+  void keep_last_sign(StageGroup group);
+
+  PlacementContext& context_;
+  mutable std::mutex mutex_;
+  std::map<StageGroup, StagePlaces> places_;       // of what is open
+  std::map<StageGroup, StagePlaces> last_places_;  // and of what was
+  std::map<Stage, StageChoice> choices_;
+  std::set<StageGroup> lost_workers_;
+  std::vector<Move> moves_;
+  std::map<StageGroup, std::vector<std::string>> work_names_;
+  std::vector<GroupHooks> hooks_;
+  std::map<std::pair<Stage, std::string>, LastReport> last_reports_;  // by stage and device
+  std::map<std::string, OpenedDevice> devices_;                       // of this process
+  std::map<Stage, HereStage> here_;                                   // that compute on those
+  WorkerPool workers_;
+};
+
+}  // namespace mynah::place

@@ -1,0 +1,164 @@
+#include "place/state/placement_state.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "place/device_name.h"
+
+namespace mynah::place {
+
+std::string types_that_change(const StagePlaces& before, const StagePlaces& after) {
+  if (before == after || devices_of(before) != devices_of(after)) {
+    return {};
+  }
+  const auto types = [](const StagePlaces& places) {
+    std::set<std::string_view> names;
+    for (const auto& [stage, where] : places) {
+      names.insert(where.storage ? name(*where.storage) : "the file's own type");
+    }
+    return fmt::format("{}", fmt::join(names, " and "));
+  };
+  return fmt::format("; as {} instead of {}", types(after), types(before));
+}
+
+PlacementState::PlacementState(PlacerOptions options) : context_(std::move(options)) {}
+
+PlacementState::~PlacementState() {
+  stop_tending();
+}
+
+void PlacementState::stop_tending() {
+  context_.prover().cancel();
+  housekeeper_.stop();
+}
+
+void PlacementState::opened(StageGroup group, const StagePlaces& places) {
+  const bool is_first = openings_.opened(group, places, planner_.choices(group));
+  // What it moved for was told.
+  const std::string why = is_first ? planner_.why_not_preferred(places) : std::string();
+  if (const auto& say = context_.options().say; say && !why.empty()) {
+    say(fmt::format("{} on {}: {}", group_name(group), devices_of(places), why));
+  }
+  constexpr std::chrono::milliseconds kTend{1000};
+  housekeeper_.start(kTend, [this] { tend(); });
+}
+
+bool PlacementState::failed(StageGroup group, const StagePlaces& places, const Error& reason,
+                            const std::string& doubts) {
+  if (!openings_.lose_worker(group, places, reason.message)) {
+    return false;
+  }
+  trust_.distrust(places, {reason.code, reason.message + doubts});
+  return true;
+}
+
+void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, const Error& error) {
+  if (is_apart(places) && wishes_.are_automatic(places)) {
+    trust_.note_no_room_apart(places, error);
+    return;
+  }
+  const std::vector<StageReport> told = openings_.ask_workers();
+  for (const auto& [stage, where] : places) {
+    if (!is_processor(where.device)) {
+      NoRoom no_room{.error = error, .memory = {}};
+      if (const auto report = std::ranges::find(told, where.device, &StageReport::device);
+          report != told.end()) {
+        no_room.memory = {.free = report->memory_free, .total = report->memory_total};
+      }
+      trust_.note_no_room(group, where, std::move(no_room));
+    }
+  }
+}
+
+std::string PlacementState::ran_out(StageGroup group, const StagePlaces& places, const Error& error,
+                                    size_t windows) {
+  const size_t half = windows / 2;
+  if (half == 0) {
+    had_no_room(group, places, error);  // it asks the worker how much there is
+  } else {
+    trust_.limit_windows(group, places, half);
+  }
+  openings_.share_loss(group, places);
+  openings_.lose_worker(group, places, error.message);
+  return half == 0 ? std::string()
+                   : fmt::format("; {} of {} windows together from now on", half, windows);
+}
+
+Status PlacementState::settle() {
+  Status right;
+  for (const GroupHooks& hook : openings_.hooks()) {
+    if (Status one = hook.settle(); right) {
+      right = std::move(one);
+    }
+  }
+  return right;
+}
+
+std::optional<int64_t> PlacementState::proven_at(Stage stage) {
+  const std::optional<ModelFile> file = context_.model(group_of(stage));
+  const StagePlaces where = openings_.places(group_of(stage));
+  const auto found = where.find(stage);
+  if (!file || found == where.end() || is_here(where)) {
+    return std::nullopt;
+  }
+  if (is_apart(where)) {
+    if (const auto kept = context_.prover().kept_apart(*file, where, context_.identities(where))) {
+      return kept->made_at;
+    }
+  }
+  return context_.prover().proven_at(*file, found->second, context_.identity(found->second.device));
+}
+
+void PlacementState::tend() {
+  if (!page_) {
+    if (auto made = StatusPage::create()) {
+      page_ = *std::move(made);
+    }
+  }
+  const bool unload = page_ && page_->take_unload_request();
+  if (unload || context_.options().keep_alive) {
+    for (const GroupHooks& hook : openings_.hooks()) {
+      hook.unload_after(unload ? std::chrono::milliseconds() : *context_.options().keep_alive);
+    }
+  }
+  trust_.prove_again();
+  if (page_) {
+    page_->write(status_text());
+  }
+}
+
+std::string PlacementState::status_text() const {
+  nlohmann::ordered_json json = {{"pid", ::getpid()}, {"stages", nlohmann::ordered_json::array()}};
+  std::map<std::string, std::string_view> pools;  // of this process, by device: their first stages
+  for (const LoadedStage& loaded : openings_.loaded()) {
+    const std::optional<ModelFile> file = context_.model(group_of(loaded.stage));
+    if (!file) {
+      continue;
+    }
+    const StageDevice& where = loaded.where;
+    const std::string_view stage = stage_name(loaded.stage);
+    const auto choice = planner_.choice(loaded.stage);
+    // Of a worker each stage has its share, by measurement; a pool of this process is of all.
+    const auto pool = loaded.held_here ? pools.try_emplace(where.device, stage).first : pools.end();
+    const bool shares = pool != pools.end() && pool->second != stage;
+    json["stages"].push_back(
+        {{"stage", stage},
+         {"device", where.device},
+         {"storage", where.storage ? nlohmann::ordered_json(name(*where.storage))
+                                   : nlohmann::ordered_json(nullptr)},
+         {"model", path_of(*file)},
+         {"bytes", shares ? 0 : loaded.held_here.value_or(choice ? choice->plan.bytes : 0)},
+         {"memory_with", shares ? nlohmann::ordered_json(pool->second) : nullptr},
+         {"idle_s", std::chrono::duration<double>(loaded.idle).count()}});
+  }
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace mynah::place

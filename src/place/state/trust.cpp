@@ -1,0 +1,245 @@
+#include "place/state/trust.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "backend/cuda/cuda_backend.h"
+#include "place/device_name.h"
+#include "place/discovery/predict.h"
+#include "store/packed_cache.h"
+#include "store/sha256.h"
+
+namespace mynah::place {
+
+Trust::Refusal Trust::refusal(StageGroup group, const StageDevice& where) {
+  const std::string& device = where.device;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto failed = excluded_.find(device);
+        failed != excluded_.end() && failed->second.is_open()) {
+      return {.why = "failed: " + failed->second.reason};
+    }
+    if (const auto full = no_room_.find({group, where});
+        full != no_room_.end() && full->second.since.is_open()) {
+      return {.why = no_room_text(group, full->second.no_room), .no_room = true};
+    }
+  }
+  if (!card_index(device)) {
+    return {};  // nothing is known of these before they are tried
+  }
+  const std::vector<DeviceFacts>& devices = context_.discovery().devices;
+  const auto facts = std::ranges::find(devices, device, &DeviceFacts::name);
+  if (facts == devices.end()) {
+    return {.why = why_not_here()};
+  }
+  // What the doctor knows of a card does not change while its proof holds, and takes milliseconds
+  // to read: mynah's own rules also look at how the card is now.
+  const std::optional<ModelFile> file = context_.model(group);
+  const bool proven = file && context_.prover().proven_at(*file, where, context_.identity(device));
+  const std::vector<Finding> findings = predict(*facts, proven ? own_rules() : all_rules());
+  if (worst(findings) != Outlook::Cannot) {
+    return {};
+  }
+  const Finding& first = findings.front();
+  return {.why = fmt::format("cannot be used: {}{}{}", first.reason,
+                             first.remedy.empty() ? "" : "; ", first.remedy)};
+}
+
+// What is known of cards that cannot be used is why another has not its number.
+std::string Trust::why_not_here() {
+  std::vector<std::string> reasons;
+  for (const DeviceFacts& device : context_.discovery().devices) {
+    if (device.absence && std::ranges::find(reasons, device.absence->reason) == reasons.end()) {
+      reasons.push_back(device.absence->reason);
+    }
+  }
+  return fmt::format("is not here{}{}", reasons.empty() ? "" : ": ", fmt::join(reasons, "; "));
+}
+
+std::vector<OtherDevice> Trust::unusable_cards() {
+  std::vector<OtherDevice> cards;
+  for (const DeviceFacts& device : context_.discovery().devices) {
+    if (device.absence) {
+      cards.push_back(
+          {.device = device.label(), .why = "cannot be used: " + device.absence->reason});
+    }
+  }
+  return cards;
+}
+
+// What a device computed and was kept for other runs (a model's cached silence) may be as wrong as
+// the rest: it is computed anew.
+void Trust::forget_computed() {
+  const std::string& folder = context_.options().cache_folder;
+  for (const ModelFile& file : context_.models()) {
+    if (const auto digest = model_digest(path_of(file), folder)) {
+      remove_packed_layout(folder, *digest, cuda_packed_layout());
+    }
+  }
+}
+
+void Trust::distrust(const StagePlaces& places, const Error& reason) {
+  for (const auto& [stage, where] : places) {
+    if (is_processor(where.device)) {
+      continue;
+    }
+    const std::string what = without_name(reason.message, where.device);
+    {
+      const std::lock_guard lock(mutex_);
+      Distrust& known = excluded_[where.device];
+      if (known.is_open()) {
+        continue;
+      }
+      known.failed(context_.now(), what);
+    }
+    context_.prover().failed(context_.identity(where.device), what);
+    forget_computed();
+  }
+}
+
+void Trust::note_no_room(StageGroup group, const StageDevice& where, NoRoom no_room) {
+  const std::lock_guard lock(mutex_);
+  FullDevice& full = no_room_[{group, where}];
+  full.since.failed(context_.now(), no_room.error.message);
+  full.no_room = std::move(no_room);
+}
+
+void Trust::note_no_room_apart(const StagePlaces& places, const Error& error) {
+  const std::lock_guard lock(mutex_);
+  no_room_apart_[places].failed(context_.now(), error.message);
+}
+
+bool Trust::waits_for_room_apart(const StagePlaces& places) const {
+  const std::lock_guard lock(mutex_);
+  const auto full = no_room_apart_.find(places);
+  return full != no_room_apart_.end() && full->second.waits(context_.now());
+}
+
+std::optional<DeviceNoRoom> Trust::no_room(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [which, full] : no_room_) {
+    if (which.first == group && full.since.is_open()) {
+      return DeviceNoRoom{.device = which.second.device, .no_room = full.no_room};
+    }
+  }
+  return std::nullopt;
+}
+
+void Trust::limit_windows(StageGroup group, const StagePlaces& places, size_t windows) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [stage, where] : places) {
+    if (!is_processor(where.device)) {
+      most_windows_[{group, where.device}] = windows;
+    }
+  }
+}
+
+size_t Trust::most_windows(StageGroup group, const StagePlaces& places, size_t windows) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [stage, where] : places) {
+    if (const auto most = most_windows_.find({group, where.device}); most != most_windows_.end()) {
+      windows = std::min(windows, most->second);
+    }
+  }
+  return windows;
+}
+
+void Trust::prove_again() {
+  prove_failed_again();
+  try_full_again();
+}
+
+DeviceProof Trust::prove_behind(const ModelFile& file, const StageDevice& where) {
+  return context_.prover().of_device(file, where, context_.identity(where.device),
+                                     ProofWish::Behind);
+}
+
+std::string Trust::why_still_excluded(const std::string& device) {
+  bool passed = false;
+  std::string why;
+  for (const ModelFile& file : context_.models()) {
+    if (!wishes_.may_be_on(file, device)) {
+      continue;
+    }
+    const StageDevice where = wishes_.usual_place(file, device);
+    DeviceProof proof = prove_behind(file, where);
+    if (proof.no_room) {
+      note_no_room(group_of(file), where, *std::move(proof.no_room));
+      why = "it " + proof.refusal;
+      continue;
+    }
+    const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
+    if (bad != proof.measurements.end()) {
+      return bad->failure;
+    }
+    passed = true;
+  }
+  return passed ? std::string() : why;
+}
+
+// A device that failed here is proven once its pause is over, whoever else proved it meanwhile, and
+// whether or not files tell of it.
+void Trust::prove_failed_again() {
+  std::map<std::string, Distrust> failed;
+  {
+    const std::lock_guard lock(mutex_);
+    failed = excluded_;
+  }
+  for (const auto& [device, here] : failed) {
+    const int64_t now = context_.now();
+    const auto anywhere = context_.prover().store().distrust(context_.identity(device));
+    if (!here.is_open() || here.waits(now) || (anywhere && anywhere->waits(now))) {
+      continue;
+    }
+    const std::string why = why_still_excluded(device);
+    const std::lock_guard lock(mutex_);
+    if (why.empty()) {
+      excluded_[device].trusted(context_.now());
+      regained_.fetch_add(1);
+    } else {
+      excluded_[device].failed(context_.now(), why);
+    }
+  }
+}
+
+// Whoever held the memory may be gone: a proof in the background tells, before anybody leaves what
+// works for it.
+void Trust::try_full_again() {
+  std::map<std::pair<StageGroup, StageDevice>, FullDevice> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = no_room_;
+    std::erase_if(all, [this](const auto& entry) {
+      // One that failed is proven by prove_failed_again().
+      const auto failed = excluded_.find(entry.first.second.device);
+      return failed != excluded_.end() && failed->second.is_open();
+    });
+  }
+  for (const auto& [which, full] : all) {
+    const auto& [group, where] = which;
+    const std::optional<ModelFile> file = context_.model(group);
+    if (!file || !full.since.is_open() || full.since.waits(context_.now())) {
+      continue;
+    }
+    DeviceProof proof = prove_behind(*file, where);
+    if (proof.no_room) {
+      note_no_room(group, where, *std::move(proof.no_room));
+      continue;
+    }
+    const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
+    const int64_t now = context_.now();
+    const std::lock_guard lock(mutex_);
+    no_room_[which].since.trusted(now);
+    if (bad == proof.measurements.end()) {
+      most_windows_.erase({group, where.device});
+      regained_.fetch_add(1);
+    } else {
+      excluded_[where.device].failed(now, bad->failure);
+    }
+  }
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,278 @@
+#include "place/state/wishes.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/device_name.h"
+#include "store/sha256.h"
+
+namespace mynah::place {
+namespace {
+
+// Whether a path is that of a model of this name, in the store or by itself, or is the name.
+bool is_called(const std::filesystem::path& path, const std::string& model) {
+  return path == model || path.stem() == model ||
+         std::ranges::any_of(path, [&](const auto& part) { return part == model; });
+}
+
+// A profile that was named is of another model.
+std::unexpected<Error> refuse_profile(const Profile& profile, std::string_view why) {
+  return fail(ErrorCode::Device,
+              fmt::format("the profile {} is of {}, {}; measure this model with `mynah tune`, or "
+                          "leave --device out",
+                          profile.name, profile.model, why));
+}
+
+bool has_stages(const Profile& profile, StageGroup group) {
+  return std::ranges::any_of(
+      profile.stages, [group](const Measurement& stage) { return group_of(stage.stage) == group; });
+}
+
+}  // namespace
+
+std::optional<DType> fast_storage(Precision precision, const std::string& device) {
+  if (precision == Precision::Exact) {
+    return std::nullopt;
+  }
+  if (device == "cpu") {
+    return DType::I8;
+  }
+  return card_index(device) ? std::optional(DType::F16) : std::nullopt;
+}
+
+StageDevices Wishes::wanted(Stage stage) const {
+  const std::lock_guard lock(mutex_);
+  return request_.of(stage);
+}
+
+bool Wishes::are_automatic(const StagePlaces& places) const {
+  return std::ranges::all_of(places,
+                             [this](const auto& entry) { return wanted(entry.first).automatic; });
+}
+
+bool Wishes::is_named(StageGroup group, const std::string& device) const {
+  return std::ranges::any_of(stages_of(group), [&](Stage stage) {
+    const StageDevices said = wanted(stage);
+    return !said.automatic && std::ranges::find(said.devices, device) != said.devices.end();
+  });
+}
+
+std::vector<std::string> Wishes::candidates(Stage stage) const {
+  if (StageDevices said = wanted(stage); !said.devices.empty()) {
+    return std::move(said.devices);
+  }
+  std::vector<std::string> names;
+  for (const DeviceFacts& device : context_.discovery().devices) {
+    if (!device.name.empty() && !device.absence && is_for_auto(device.name)) {
+      names.push_back(device.name);
+    }
+  }
+  return names;
+}
+
+bool Wishes::may_be_on(const ModelFile& file, const std::string& device) const {
+  return std::ranges::any_of(stages_of(group_of(file)), [&](Stage stage) {
+    const std::vector<std::string> allowed = candidates(stage);
+    return std::ranges::find(allowed, device) != allowed.end();
+  });
+}
+
+std::optional<DType> Wishes::storage_of(Stage stage, const std::string& device) const {
+  const PlacerOptions& options = context_.options();
+  if (stage == Stage::Vad || options.storage) {
+    return stage == Stage::Vad ? std::nullopt : options.storage;  // a detector has one type
+  }
+  const Measurement* const said = profiled(stage);
+  if (said != nullptr && said->device == device) {
+    return said->storage;
+  }
+  return device.empty() ? std::nullopt : fast_storage(options.precision, device);
+}
+
+StageDevice Wishes::usual_place(const ModelFile& file, const std::string& device) const {
+  return {.device = device, .storage = storage_of(stages_of(group_of(file)).front(), device)};
+}
+
+// Where memory is a device's own int8 follows what is usual there: what is smaller still would be
+// further from the processor's values than a device may be.
+std::vector<std::optional<DType>> Wishes::types_on(const ModelFile& file,
+                                                   const std::string& device) const {
+  std::vector<std::optional<DType>> types;
+  for (const Measurement* const said : profiled_on(file, device)) {
+    if (std::ranges::find(types, said->storage) == types.end()) {
+      types.push_back(said->storage);
+    }
+  }
+  if (!types.empty()) {
+    return types;
+  }
+  types = {usual_place(file, device).storage};
+  const PlacerOptions& options = context_.options();
+  const bool may_be_smaller =
+      group_of(file) != StageGroup::Vad && !options.storage && options.precision == Precision::Fast;
+  if (!is_processor(device) && may_be_smaller && types.front() != DType::I8) {
+    types.emplace_back(DType::I8);
+  }
+  return types;
+}
+
+Status Wishes::check_profile(StageGroup group) const {
+  const PlacerOptions& options = context_.options();
+  if (options.request.profile.empty() || options.profiles.empty() ||
+      has_stages(options.profiles.front(), group)) {
+    return {};
+  }
+  return refuse_profile(options.profiles.front(),
+                        fmt::format("which has no {}", group_name(group)));
+}
+
+const Profile* Wishes::profile_of(const ModelFile& file, const std::string& digest) const {
+  const PlacerOptions& options = context_.options();
+  const Profile* by_name = nullptr;
+  for (const Profile& profile : options.profiles) {
+    if (!has_stages(profile, group_of(file))) {
+      continue;
+    }
+    if (profile.model_sha256 == digest) {
+      return &profile;
+    }
+    if (!options.request.profile.empty() || is_called(path_of(file), profile.model)) {
+      by_name = &profile;
+    }
+  }
+  return by_name;
+}
+
+ProfileFacts Wishes::profile_facts(const Profile& profile, std::string digest) const {
+  ProfileFacts facts{.build = context_.options().discovery.build,
+                     .model_sha256 = std::move(digest),
+                     .devices = {}};
+  for (const DeviceIdentity& device : profile.devices) {
+    facts.devices.push_back(context_.identity(device.device));
+  }
+  return facts;
+}
+
+Status Wishes::check_readable(const ModelFile& file) {
+  const PlacerOptions& options = context_.options();
+  for (const UnreadableProfile& profile : options.unreadable_profiles) {
+    const bool known = !profile.model.empty();
+    // `mynah tune` calls a profile as its model.
+    bool is_own = is_called(path_of(file), known ? profile.model : profile.name);
+    if (known && !is_own) {
+      MYNAH_TRY(const std::string digest, model_digest(path_of(file), options.cache_folder));
+      is_own = digest == profile.model_sha256;
+    }
+    if (is_own) {
+      return fail(ErrorCode::Device, fmt::format("the profile in use, {}, cannot be read: {}",
+                                                 profile.name, profile.why));
+    }
+    const auto is_new = [&] {
+      const std::lock_guard lock(mutex_);
+      return told_unreadable_.insert(profile.name).second;
+    };
+    if (!known && options.say && is_new()) {
+      options.say(fmt::format(
+          "the profile in use, {}, cannot be read, so nobody knows of which model it is: {} is "
+          "placed by auto; {}",
+          profile.name, group_name(group_of(file)), profile.why));
+    }
+  }
+  return {};
+}
+
+Result<bool> Wishes::find_profile(const ModelFile& file) {
+  const PlacerOptions& options = context_.options();
+  MYNAH_TRY_STATUS(check_readable(file));
+  const StageGroup group = group_of(file);
+  if (group != StageGroup::Vad) {  // a detector goes along with what is named
+    MYNAH_TRY_STATUS(check_profile(group));
+  }
+  const auto of_group = std::ranges::find_if(
+      options.profiles, [group](const Profile& profile) { return has_stages(profile, group); });
+  if (of_group == options.profiles.end()) {
+    return false;
+  }
+  MYNAH_TRY(const std::string digest, model_digest(path_of(file), options.cache_folder));
+  const Profile* const found = profile_of(file, digest);
+  if (found == nullptr) {
+    const auto is_new = [&] {
+      const std::lock_guard lock(mutex_);
+      return told_of_profile_.insert(group).second;
+    };
+    if (options.say && is_new()) {
+      options.say(
+          fmt::format("the profile in use, {}, is of {} and not of {}: {} is placed by auto",
+                      of_group->name, of_group->model, path_of(file), group_name(group)));
+    }
+    return false;
+  }
+  const Profile& profile = *found;
+  if (profile.model_sha256 != digest && !is_called(path_of(file), profile.model)) {
+    return refuse_profile(profile, fmt::format("not of {}", path_of(file)));
+  }
+  MYNAH_TRY_STATUS(check_holds(profile, profile_facts(profile, digest)));
+  const std::lock_guard lock(mutex_);
+  profiled_[group] = found;
+  return true;
+}
+
+Status Wishes::apply_profile(const ModelFile& file) {
+  MYNAH_TRY(const bool found, find_profile(file));
+  for (const Stage stage : stages_of(group_of(file))) {
+    // What a profile says is where it goes; the processor is there when that fails.
+    if (const Measurement* const said = found ? profiled(stage) : nullptr) {
+      StageDevices devices{.automatic = false, .devices = {said->device}};
+      if (said->device != "cpu") {
+        devices.devices.emplace_back("cpu");
+      }
+      const std::lock_guard lock(mutex_);
+      request_.of(stage) = std::move(devices);
+    }
+  }
+  return {};
+}
+
+const Profile* Wishes::profile(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = profiled_.find(group);
+  return found == profiled_.end() ? nullptr : found->second;
+}
+
+const Measurement* Wishes::profiled(Stage stage) const {
+  const Profile* const of_group = profile(group_of(stage));
+  if (of_group == nullptr) {
+    return nullptr;
+  }
+  const auto found = std::ranges::find(of_group->stages, stage, &Measurement::stage);
+  return found == of_group->stages.end() ? nullptr : &*found;
+}
+
+std::vector<const Measurement*> Wishes::profiled_on(const ModelFile& file,
+                                                    const std::string& device) const {
+  std::vector<const Measurement*> all;
+  for (const Stage stage : stages_of(group_of(file))) {
+    const Measurement* const said = context_.options().storage ? nullptr : profiled(stage);
+    if (said != nullptr && said->device == device) {
+      all.push_back(said);
+    }
+  }
+  return all;
+}
+
+StagePlaces Wishes::profiled_apart(const ModelFile& file) const {
+  StagePlaces places;
+  for (const Stage stage : stages_of(group_of(file))) {
+    const Measurement* const said = context_.options().storage ? nullptr : profiled(stage);
+    if (said == nullptr) {
+      return {};
+    }
+    places[stage] = {.device = said->device, .storage = said->storage};
+  }
+  return is_apart(places) ? places : StagePlaces();
+}
+
+}  // namespace mynah::place
