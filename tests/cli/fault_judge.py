@@ -13,7 +13,7 @@ REASONS = {
     "exit": r"ended in {stage} with exit code 0",
     "stop": r"was stopped, and stayed so, in {stage}|gave no sign of life in {stage}",
 }
-# Seconds until a device that says nothing is given up (place/workers/watchdog.cpp, PlacementState::step_limit); the others say it.
+# Seconds until a device that says nothing is given up (place/workers/watchdog.cpp, workers/step_limit.cpp); the others say it.
 # A device that hangs is given longer where its own steps were measured to be long: it says how long.
 DEADLINES = {"hang": 2.0, "stop": 1.0}
 # A worker that says it was silent is given up after this (place/workers/watchdog.cpp, kSilence).
