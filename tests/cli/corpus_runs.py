@@ -40,17 +40,20 @@ def link(source, target):
 def home_with(program, work, wanted):
     """The folder of models that were imported by the first program that ran here; those of `wanted` are there afterwards."""
     work.mkdir(parents=True, exist_ok=True)
-    home = work / "home"
+    home, imported = work / "home", work / "imported"
+    imported.mkdir(exist_ok=True)
     with open(work / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for model in sorted(wanted):
-            if (home / "models" / model).is_dir():
+            # A folder alone does not tell: what has a voice model may bring voices, too.
+            if (imported / model).exists():
                 continue
             print(f"importing {model} into {home}", file=sys.stderr, flush=True)
-            result = subprocess.run([program, "import", MODELS[model], "--name", model], env=environment(work, home=home),
+            result = subprocess.run([program, "import", MODELS[model], "--name", model, "--force"], env=environment(work, home=home),
                                     capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
             if result.returncode:
                 sys.exit(f"{model} cannot be imported: {result.stderr}")
+            (imported / model).touch()
     return home
 
 
@@ -61,10 +64,25 @@ def environment(here, home=None, more=None):
             "XDG_RUNTIME_DIR": str(here / "run"), "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "dumb", "NO_COLOR": "1", **(more or {})}
 
 
+def without_serials(data):
+    """An Ogg stream without the number that each stream draws by lot, and the checksums over it."""
+    data, at = bytearray(data), 0
+    while data[at:at + 4] == b"OggS":
+        data[at + 14:at + 18] = data[at + 22:at + 26] = bytes(4)
+        segments = data[at + 26]
+        at += 27 + segments + sum(data[at + 27:at + 27 + segments])
+    return bytes(data)
+
+
+def digest(data):
+    return f"{len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}\n"
+
+
 def text_of(data):
     """Bytes as lines that a file of text can have; of what is no text the size and the digest."""
+    data = without_serials(data)
     if b"\0" in data or (data and is_binary(data)):
-        return f"{len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}\n"
+        return digest(data)
     text = data.decode()
     text = re.sub(r"[\x01-\x08\x0b-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", text)
     return text if not text or text.endswith("\n") else text + "\n(no end of line)\n"
@@ -131,14 +149,17 @@ class Runner:
             text = text.replace(name, str(path))
         return text
 
+    def environment_of(self, call, here):
+        more = dict(word.split("=", 1) for word in shlex.split(self.filled(call.env, here)))
+        return environment(here, more={**more, "MYNAH": str(self.program)})
+
     def run(self, call, number):
         """What came of one call, as text."""
         here = self.root / f"{number:04}"
         here.mkdir()
         self.lay_out(call, here)
         before = {path: path.stat().st_mtime_ns for path in here.rglob("*") if path.is_file()}
-        more = dict(word.split("=", 1) for word in shlex.split(self.filled(call.env, here)))
-        env = environment(here, more={**more, "MYNAH": str(self.program)})
+        env = self.environment_of(call, here)
         parts = [self.step(command, call, here, env) for command in call.commands]
         parts += self.written(here, before)
         subprocess.run(["chmod", "-R", "u+rwX", here], check=False)
@@ -186,7 +207,8 @@ class Runner:
                     continue
                 kept.append("-- kept " + re.sub(r"[0-9a-f]{16,}", "{digest}", name) + "\n")
             elif known != path.stat().st_mtime_ns:
-                parts.append(f"-- file {name}\n{self.shown(path.read_bytes(), here)}")
+                whole = name.startswith("home/models/") and path.name != "source.json"  # weights and tables, as they came
+                parts.append(f"-- file {name}\n" + (f"|{digest(path.read_bytes())}" if whole else self.shown(path.read_bytes(), here)))
         parts += [f"-- gone {path.relative_to(here)}\n" for path in sorted(before) if not path.exists()]
         return "".join(parts + sorted(kept))
 
