@@ -11,50 +11,22 @@
 #include "base/thread_pool.h"
 #include "cli/measure_voices.h"
 #include "cli/store_access.h"
-#include "formats/open.h"
-#include "models/kokoro/checkpoint.h"
-#include "models/kokoro/model.h"
 #include "place/discovery/host.h"
-#include "speech/kokoro_phonemizers.h"
-#include "speech/synthesizer.h"
-#include "speech/window_model.h"
-#include "store/speech_models.h"
+#include "place/workers/families.h"
+#include "store/families.h"
+#include "store/file_sets.h"
 
 namespace mynah::cli {
 
 namespace {
-
-const VoiceLoadOptions kVoiceLoad{
-    .name = {}, .storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}};
 
 // Loads what was made of `path`, as transcribe and speak would: a broken vocabulary or shapes that
 // do not fit are told now, and not by the runs that take the newest model.
 Status load(const StoredModel& model) {
   ThreadPool pool(place::usable_cores());
   MYNAH_TRY(const std::unique_ptr<Backend> backend, make_cpu_backend(pool));
-  if (model.family == "whisper") {
-    MYNAH_TRY_STATUS(load_recognizer(
-        model.path(), {.storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}},
-        *backend, nullptr));
-  } else if (model.family == "kokoro") {
-    MYNAH_TRY(const TensorFile file, open_tensor_file(model.path()));
-    MYNAH_TRY(kokoro::Checkpoint checkpoint, kokoro::read_checkpoint(file));
-    MYNAH_TRY_STATUS(kokoro::Kokoro::load(
-        Weights(std::move(checkpoint.tensors), checkpoint.owner, *backend,
-                {.storage = DType::I8, .precision = Precision::Fast, .cache = nullptr})));
-  } else if (model.family == "piper") {
-    MYNAH_TRY_STATUS(
-        load_piper({.network = network_of(model), .config = {}}, kVoiceLoad, *backend));
-  } else if (model.family == "hibari") {
-    MYNAH_TRY_STATUS(load_hibari(network_of(model), kVoiceLoad, *backend));
-  } else if (model.family == kEnglishPhonemes) {
-    const PhonemizerSource english =
-        kokoro_phonemizers({.phonemes = model.path(), .dictionary = {}}, "", *backend);
-    for (const char* language : {"en-US", "en-GB"}) {
-      MYNAH_TRY_STATUS(english(language));
-    }
-  }
-  return {};
+  const place::FamilyLoader* const loader = place::find_loader(model.family);
+  return loader == nullptr ? Status{} : loader->check(model, *backend);
 }
 
 Status check_loads(const std::string& path, const StoredModel& model) {
@@ -126,7 +98,7 @@ Result<int> ImportCommand::run(Context& context) {
     options.check = [&path](const StoredModel& model) { return check_loads(path, model); };
     MYNAH_TRY(const StoredModel model, import_model(store, path, options, progress, context.stop));
     print_arrival(context, model);
-    hears = hears || model.family == "whisper";
+    hears = hears || is_for(model.family, FamilyKind::SpeechToText);
     speaks = speaks || brings_voices(model.family);
   }
   if (!voices.empty() || speaks) {

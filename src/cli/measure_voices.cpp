@@ -8,7 +8,7 @@
 
 #include "cli/speech_engine.h"
 #include "cli/store_access.h"
-#include "store/file_sets.h"
+#include "store/families.h"
 #include "store/speech_models.h"
 #include "store/voice_levels.h"
 
@@ -34,8 +34,8 @@ std::vector<std::string> not_measured(const Store& store, const SpeechModel& mod
 }  // namespace
 
 bool brings_voices(std::string_view family) {
-  return kind_of_family(family) == "speech" || family == kKokoroVoices ||
-         family == kEnglishPhonemes;
+  const ModelFamily* const known = find_family(family);
+  return known != nullptr && known->brings_voices;
 }
 
 void measure_voices(Context& context) {
@@ -43,7 +43,7 @@ void measure_voices(Context& context) {
   for (const SpeechModel& model : installed_speech_models(store)) {
     const std::vector<std::string> names = not_measured(store, model);
     // Its sentences are English, which is read by lexicons that may come later.
-    const bool readable = model.family == "piper" || !model.english_phonemes.empty();
+    const bool readable = has_config(model.family) || !model.english_phonemes.empty();
     if (names.empty() || names.size() > kMostVoices || !readable) {
       continue;
     }

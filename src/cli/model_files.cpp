@@ -8,6 +8,7 @@
 #include "place/workers/open_device.h"
 #include "speech/voice_detector.h"
 #include "speech/window_model.h"
+#include "store/families.h"
 
 namespace mynah::cli {
 
@@ -46,7 +47,7 @@ Result<NamedModel> named_model(const Store& store, const std::string& name) {
     return std::unexpected(as_named(resolved.error(), name));
   }
   const auto stored = store.find(resolved->name);
-  if (stored && stored->family == kDetectorFamily) {
+  if (stored && is_for(stored->family, FamilyKind::VoiceActivity)) {
     return detector(stored->name, resolved->path);
   }
   // Of a path every file could be a voice's: what it is its own header tells.
@@ -66,7 +67,8 @@ Result<NamedModel> named_model(const Store& store, const std::string& name) {
 
 void prepare_reference(const Context& context, const StoredModel& model) {
   const Store store(store_folders(context.environment));
-  const bool computes = model.family == "whisper" || model.family == kDetectorFamily ||
+  const bool computes = is_for(model.family, FamilyKind::SpeechToText) ||
+                        is_for(model.family, FamilyKind::VoiceActivity) ||
                         installed_speech_model(store, model.name).has_value();
   if (!computes) {
     return;  // voices, lexicons
@@ -87,8 +89,8 @@ place::VoiceModelFile voice_model_file(const SpeechModel& model, const std::stri
       .name = model.name.empty() ? std::filesystem::path(model.path).stem().string() : model.name,
       .precision = Precision::Fast,
       .cache_folder = cache_folder};
-  if (file.family == "kokoro") {
-    for (const InstalledVoice& one : model.voices) {
+  for (const InstalledVoice& one : model.voices) {
+    if (!one.path.empty()) {  // others are in the model's own file
       file.voices.push_back({.facts = {.name = one.name, .language = one.language, .sex = one.sex},
                              .path = one.path});
     }

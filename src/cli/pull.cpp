@@ -9,6 +9,7 @@
 #include "cli/measure_voices.h"
 #include "cli/model_files.h"
 #include "cli/store_access.h"
+#include "store/families.h"
 #include "store/files.h"
 
 namespace mynah::cli {
@@ -38,7 +39,7 @@ Result<const CatalogueEntry*> entry_of(const std::string& name) {
 // Whether that is here as the catalogue has it; voices that a user imported are others.
 bool is_here(const Store& store, const std::string& name) {
   const auto model = store.find(name);
-  return model && !(model->family == kKokoroVoices && is_import(*model));
+  return model && !(is_for(model->family, FamilyKind::Voices) && is_import(*model));
 }
 
 // Brings what a model is better with: Silero for a recogniser, voices for Kokoro. Not an error
@@ -118,8 +119,8 @@ Result<int> PullCommand::run(Context& context) {
     print_arrival(context, model);
     arrived.push_back(std::move(model));
   }
-  const bool hears =
-      std::ranges::any_of(entries, [](const auto* e) { return e->family == "whisper"; });
+  const bool hears = std::ranges::any_of(
+      entries, [](const auto* e) { return is_for(e->family, FamilyKind::SpeechToText); });
   if (!offline_) {
     pull_companions(context, entries, options);
   }

@@ -1,7 +1,6 @@
 #include "cli/speech_engine.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <iterator>
 #include <span>
@@ -16,6 +15,7 @@
 #include "place/workers/open_device.h"
 #include "speech/languages.h"
 #include "speech/voice_phonemizers.h"
+#include "store/families.h"
 #include "store/file_sets.h"
 #include "store/speech_models.h"
 #include "store/store.h"
@@ -54,21 +54,22 @@ Result<SpeechEngine> open_builtin(std::string why, std::string voice, PlacementW
 }
 
 bool is_called(const SpeechModel& model, const std::string& voice) {
-  return model.family == "piper" && std::filesystem::path(model.path).stem() == voice;
+  return has_config(model.family) && std::filesystem::path(model.path).stem() == voice;
 }
 
-// Of a Piper voice the file's name counts too, which is what people know it by.
+// Of a model with a config (Piper's) the file's name counts too, which people know it by.
 bool has_voice(const SpeechModel& model, const std::string& voice) {
   return model.name == voice || is_called(model, voice) ||
          std::ranges::find(model.voices, voice, &InstalledVoice::name) != model.voices.end();
 }
 
 const InstalledVoice* voice_of_language(const SpeechModel& model, const std::string& language) {
-  // Those with the best grades in VOICES.md of hexgrad/Kokoro-82M.
-  constexpr std::array<std::string_view, 2> kBest = {"af_heart", "bf_emma"};
+  const ModelFamily* const family = find_family(model.family);
+  const auto preferred =
+      family == nullptr ? std::span<const std::string_view>() : family->best_voices;
   const InstalledVoice* first = nullptr;
   for (const InstalledVoice& voice : model.voices) {
-    const bool best = std::ranges::find(kBest, voice.name) != kBest.end();
+    const bool best = std::ranges::find(preferred, voice.name) != preferred.end();
     if (speaks(voice.language, language) && (first == nullptr || best)) {
       first = &voice;
       if (best) {
@@ -79,13 +80,11 @@ const InstalledVoice* voice_of_language(const SpeechModel& model, const std::str
   return first;
 }
 
-// VOICES.md of hexgrad/Kokoro-82M; "": the voice's own. Words of other languages within a text are
-// read all the same.
-bool is_taught_kokoro(const std::string& language) {
-  constexpr std::array<std::string_view, 8> kTaught = {"en", "es", "fr", "hi",
-                                                       "it", "pt", "ja", "zh"};
-  return language.empty() ||
-         std::ranges::find(kTaught, primary_language(language)) != kTaught.end();
+// "": the voice's own. Words of other languages within a text are read all the same.
+bool is_taught(const ModelFamily& family, const std::string& language) {
+  return language.empty() || family.taught.empty() ||
+         std::ranges::find(family.taught, primary_language(language), &TaughtLanguage::tag) !=
+             family.taught.end();
 }
 
 // A model and a voice of it; of neither a name where the built-in voices are to speak.
@@ -262,8 +261,10 @@ bool speaks_language(const SpeechEngineOptions& options, const std::string& lang
   if (!choice || !choice->model) {
     return is_english(language);
   }
-  // Any voice of Kokoro's reads what the model was taught.
-  return choice->model->family == "kokoro" ? is_taught_kokoro(language) : has(*choice->model);
+  // Any voice of a model that was taught several languages reads them all.
+  const ModelFamily* const family = find_family(choice->model->family);
+  return family != nullptr && !family->taught.empty() ? is_taught(*family, language)
+                                                      : has(*choice->model);
 }
 
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {
@@ -282,16 +283,15 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   if (model.name.empty() && options.voice_config.empty()) {
     MYNAH_TRY_STATUS(check_not_half_a_voice(model.path));
   }
-  if (model.family == "kokoro" && !is_taught_kokoro(options.language)) {
-    return fail(
-        ErrorCode::Unsupported,
-        fmt::format("Kokoro was not taught '{}', but English, Spanish, French, Hindi, Italian, "
-                    "Portuguese, Japanese and Chinese; a Piper voice of that language can be "
-                    "brought with `mynah import NAME.onnx`",
-                    options.language));
+  const ModelFamily* const family = find_family(model.family);
+  if (family != nullptr && !is_taught(*family, options.language)) {
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{} was not taught '{}', but {}; a Piper voice of that language can be "
+                            "brought with `mynah import NAME.onnx`",
+                            family->title, options.language, taught_languages(*family)));
   }
-  const bool takes_piper = model.family == "piper" || !options.voice_config.empty();
-  if (options.reads && !takes_piper && reads_english(model, choice.voice, options.language)) {
+  const bool configured = has_config(model.family) || !options.voice_config.empty();
+  if (options.reads && !configured && reads_english(model, choice.voice, options.language)) {
     MYNAH_TRY_STATUS(check_english_lexicons(model.english_phonemes));
   }
   SpeechEngine engine;
@@ -302,7 +302,7 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   place::VoiceModelFile file = voice_model_file(model, store.folders().cache);
   file.precision = options.wish.precision;
   if (!options.voice_config.empty()) {
-    file.family = "piper";
+    file.family = family_with_config().name;
     file.config = options.voice_config;
   }
   MYNAH_TRY(auto loaded, engine.placer->voice(file));

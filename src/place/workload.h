@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "place/stage.h"
-#include "speech/synthesizer.h"
+#include "speech/voice_loading.h"
 #include "tensor/backend.h"
 
 namespace mynah::place {

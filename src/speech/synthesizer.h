@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "speech/stage_place.h"
 #include "speech/voice_model.h"
 #include "tensor/backend.h"
 #include "text/phonemes/phonemizer.h"
@@ -143,43 +142,6 @@ class Synthesizer {
   PhonemizerSource phonemizers_;
   std::unique_ptr<VoiceLoudness> loudness_;
 };
-
-// A voice of Kokoro's, and where it lies.
-struct VoiceFile {
-  VoiceFacts facts;
-  std::string path;  // of its voice pack
-};
-
-struct VoiceLoadOptions {
-  std::string name;                       // what the model is called
-  std::optional<DType> storage;           // none: the file's own
-  Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
-  std::string cache_folder;               // for packed weights; empty: none
-  // Of the stage that makes sound (kokoro/model.h, piper/model.h, hibari/model.h); none: as the
-  // rest, which is as the options say and on the backend that is given with them.
-  std::optional<StagePlace> vocoder = std::nullopt;
-};
-
-// Opens Kokoro: the packed file as `mynah pull` writes it, or an ONNX export.
-Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
-                                                      std::vector<VoiceFile> voices,
-                                                      const VoiceLoadOptions& options,
-                                                      Backend& backend);
-
-struct PiperFiles {
-  std::string network;  // NAME.onnx
-  std::string config;   // "": NAME.onnx.json
-};
-
-// Opens a Piper voice.
-Result<std::unique_ptr<const VoiceModel>> load_piper(const PiperFiles& files,
-                                                     const VoiceLoadOptions& options,
-                                                     Backend& backend);
-
-// Opens the voice of the hibari-tts wheel (hibari.onnx), whose phonemes are Kokoro's.
-Result<std::unique_ptr<const VoiceModel>> load_hibari(const std::string& path,
-                                                      const VoiceLoadOptions& options,
-                                                      Backend& backend);
 
 // Flite's US-English voices, which need no weights and read words as they are written
 // (WrittenWords): what there is when nothing else is.

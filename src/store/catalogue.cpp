@@ -1,13 +1,13 @@
 #include "store/catalogue.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <iterator>
 
 #include <fmt/core.h>
 
 #include "store/catalogue_speech.h"
+#include "store/families.h"
 
 namespace mynah {
 namespace {
@@ -154,20 +154,6 @@ std::vector<CatalogueEntry> make_catalogue() {
   return entries;
 }
 
-struct Kind {
-  std::string_view family;
-  std::string_view kind;
-};
-
-constexpr std::array<Kind, 8> kKinds = {{{"whisper", "speech to text"},
-                                         {"silero", "voice activity"},
-                                         {"kokoro", "speech"},
-                                         {"kokoro-voices", "voices"},
-                                         {"english-phonemes", "phonemes"},
-                                         {"cmudict", "phonemes"},
-                                         {"hibari", "speech"},
-                                         {"piper", "speech"}}};
-
 // Cuts what others put around a short name.
 std::string_view short_name(std::string_view name) {
   if (const size_t slash = name.rfind('/'); slash != std::string_view::npos) {
@@ -220,8 +206,8 @@ const CatalogueEntry* find_in_catalogue(std::string_view name) {
 }
 
 std::string_view kind_of_family(std::string_view family) {
-  const auto* const found = std::ranges::find(kKinds, family, &Kind::family);
-  return found == kKinds.end() ? "model" : found->kind;
+  const ModelFamily* const known = find_family(family);
+  return known == nullptr ? "model" : name(known->kind);
 }
 
 std::string describe(const ModelSource& source) {

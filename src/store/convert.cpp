@@ -37,7 +37,8 @@ struct Plan {
   std::string family;
   std::vector<StoredTensor> tensors;
   GgufWriter::Metadata metadata;
-  // The type that a tensor is written in where the user wants one for the matrices.
+  // The type that a tensor is written in where the user wants one for the matrices; null: nothing
+  // of the family is rounded.
   DType (*storage_of)(const StoredTensor& tensor, DType wanted) = nullptr;
   std::shared_ptr<const void> owner = {};  // of tensors' bytes that are not the file's
 };
@@ -68,11 +69,6 @@ DType storage_in_whisper(const StoredTensor& tensor, DType wanted) {
   const bool whole_blocks =
       storage == tensor.dtype || tensor.shape[1] % block_elements(storage) == 0;
   return whole_blocks ? storage : tensor.dtype;
-}
-
-// Silero is small and its weights are computed with in f32.
-DType storage_in_silero(const StoredTensor& tensor, DType /*wanted*/) {
-  return tensor.dtype;
 }
 
 // Matrices and kernels, two thirds of Kokoro. Kernels have rows of a few taps, which are no whole
@@ -236,7 +232,8 @@ Result<Plan> plan_kokoro(const TensorFile& file, const std::string& source) {
 }
 
 Plan plan_silero(const TensorFile& file) {
-  Plan plan{.family = "silero", .tensors = {}, .metadata = {}, .storage_of = storage_in_silero};
+  // It is small, and its weights are computed with in f32.
+  Plan plan{.family = "silero", .tensors = {}, .metadata = {}};
   std::ranges::copy_if(file.tensors, std::back_inserter(plan.tensors),
                        [](const StoredTensor& tensor) { return is_float(tensor.dtype); });
   return plan;
@@ -328,11 +325,7 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
   if (!licence.empty()) {
     plan.metadata.insert_or_assign(kLicenceKey, licence);
   }
-  // Not for Silero, of which nothing is rounded.
-  std::optional<DType> storage;
-  if (plan.family != "silero") {
-    storage = options.storage;
-  }
+  const std::optional<DType> storage = plan.storage_of == nullptr ? std::nullopt : options.storage;
   MYNAH_TRY_STATUS(write_plan(plan, target, storage, observer, stop));
   return Converted{.family = plan.family,
                    .storage = storage ? std::string(name(*storage)) : main_type(plan.tensors),

@@ -11,6 +11,7 @@
 #include "base/mapped_file.h"
 #include "formats/onnx.h"
 #include "store/catalogue.h"
+#include "store/families.h"
 #include "store/install.h"
 #include "store/sha256.h"
 
@@ -46,24 +47,26 @@ std::string model_name(const fs::path& path) {
 FileSet file_set_of(const std::string& path) {
   const fs::path file(path);
   std::error_code error;
-  if (file.filename() == "hibari.onnx") {
-    FileSet set{.name = "hibari", .family = "hibari", .paths = {path}};
-    for (const std::string& name : files_of_catalogue("hibari")) {
-      const fs::path beside = file.parent_path() / name;
-      if (beside != file && fs::is_regular_file(beside, error)) {
-        set.paths.push_back(beside.string());
+  for (const ModelFamily& family : families()) {
+    if (!family.main_file.empty() && file.filename() == family.main_file) {
+      FileSet set{
+          .name = std::string(family.name), .family = std::string(family.name), .paths = {path}};
+      for (const std::string& name : files_of_catalogue(family.name)) {
+        const fs::path beside = file.parent_path() / name;
+        if (beside != file && fs::is_regular_file(beside, error)) {
+          set.paths.push_back(beside.string());
+        }
       }
+      return set;
     }
-    return set;
   }
-  if (file.filename() == "cmudict.dict") {
-    return {.name = std::string(kPronouncingDictionary),
-            .family = std::string(kPronouncingDictionary),
-            .paths = {path}};
-  }
-  const std::string config = path + ".json";
-  if (file.extension() == ".onnx" && fs::is_regular_file(config, error)) {
-    return {.name = model_name(file), .family = "piper", .paths = {path, config}};
+  for (const ModelFamily& family : families()) {
+    const std::string config = path + std::string(family.config_suffix);
+    if (!family.config_suffix.empty() && file.extension() == ".onnx" &&
+        fs::is_regular_file(config, error)) {
+      return {
+          .name = model_name(file), .family = std::string(family.name), .paths = {path, config}};
+    }
   }
   return {};
 }
@@ -112,7 +115,8 @@ Result<StoredModel> import_file_set(const Store& store, const FileSet& set, bool
     MYNAH_TRY(std::string digest, sha256_of_file(path, stop));
     model.files.push_back(own_file(path, std::move(digest)));
   }
-  if (set.family == kPronouncingDictionary) {
+  const CatalogueEntry* const known = find_in_catalogue(set.family);
+  if (known != nullptr && known->form == Form::PronouncingDictionary) {
     return install_dictionary(store, set.paths.front(), std::move(model), stop, check);
   }
   return install_files(store, set.paths, std::move(model), stop, check);

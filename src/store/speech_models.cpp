@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -12,8 +11,8 @@
 #include <fmt/core.h>
 
 #include "base/nearest_name.h"
-#include "models/piper/voice_config.h"
 #include "store/catalogue.h"
+#include "store/families.h"
 #include "store/file_sets.h"
 
 namespace mynah {
@@ -43,8 +42,15 @@ std::string language_of(char letter) {
 
 // What a network's file is by the files beside it.
 std::string family_of(const fs::path& file) {
-  const FileSet set = file_set_of(file.string());
-  return set.family.empty() ? "kokoro" : set.family;
+  FileSet set = file_set_of(file.string());
+  if (!set.family.empty()) {
+    return std::move(set.family);
+  }
+  // One file alone.
+  const auto family = std::ranges::find_if(families(), [](const ModelFamily& one) {
+    return one.kind == FamilyKind::Speech && one.main_file.empty() && one.config_suffix.empty();
+  });
+  return std::string(family->name);
 }
 
 // The file of a model, which may be a folder of several.
@@ -59,37 +65,10 @@ std::string network_in(const std::string& path) {
   return path;
 }
 
-// What a Piper voice's own file says; none where it cannot be read, which loading then tells.
-std::vector<InstalledVoice> voices_of_piper(const SpeechModel& model) {
-  const std::string path = model.path + ".json";
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto config = piper::read_voice_config(text, path);
-  std::vector<InstalledVoice> voices;
-  if (config) {
-    for (const std::string& speaker : config->speakers) {
-      voices.push_back({.name = speaker, .path = {}, .language = config->language, .sex = {}});
-    }
-    if (voices.empty()) {
-      const std::string own =
-          model.name.empty() ? fs::path(model.path).stem().string() : model.name;
-      voices.push_back({.name = config->dataset.empty() ? own : config->dataset,
-                        .path = {},
-                        .language = config->language,
-                        .sex = {}});
-    }
-  }
-  return voices;
-}
-
 SpeechModel with_voices(const Store& store, SpeechModel model) {
-  if (model.family == "piper") {
-    model.voices = voices_of_piper(model);
-  } else if (model.family == "hibari") {
-    model.voices = {{.name = "heart", .path = {}, .language = "en-US", .sex = "female"}};
-  } else {
-    model.voices = installed_voices(store);
-  }
+  const ModelFamily* const family = find_family(model.family);
+  model.voices = family != nullptr && family->voices != nullptr ? family->voices(model)
+                                                                : installed_voices(store);
   if (const auto phonemes = store.find(kEnglishPhonemes)) {
     model.english_phonemes = phonemes->path();
   }
@@ -105,10 +84,9 @@ SpeechModel described(const StoredModel& model) {
 int rank(const SpeechModel& model) {
   const bool english = std::ranges::any_of(
       model.voices, [](const InstalledVoice& voice) { return voice.language.starts_with("en"); });
-  return model.family == "kokoro" && english ? 0
-         : model.family == "hibari"          ? 1
-         : model.family == "piper"           ? 2
-                                             : 3;
+  const ModelFamily* const family = find_family(model.family);
+  const VoiceRank rank = family == nullptr ? VoiceRank{} : family->rank;
+  return english ? rank.of_english : rank.of_others;
 }
 
 Result<SpeechModel> chosen_model(const Store& store, const std::string& name_or_path) {
@@ -118,11 +96,10 @@ Result<SpeechModel> chosen_model(const Store& store, const std::string& name_or_
     return SpeechModel{.name = {}, .path = path, .family = family_of(path)};
   }
   MYNAH_TRY(const StoredModel model, store.find(resolved.name));
-  const std::string_view kind = kind_of_family(model.family);
-  if (kind != "speech") {
-    return fail(
-        ErrorCode::Usage,
-        fmt::format("{} is for {}; wanted a model that speaks, such as kokoro", model.name, kind));
+  if (!is_for(model.family, FamilyKind::Speech)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{} is for {}; wanted a model that speaks, such as kokoro", model.name,
+                            kind_of_family(model.family)));
   }
   return described(model);
 }
@@ -198,7 +175,7 @@ Result<InstalledVoice> find_voice(std::span<const InstalledVoice> voices, std::s
 std::vector<SpeechModel> installed_speech_models(const Store& store) {
   std::vector<StoredModel> stored = store.list();
   std::erase_if(stored,
-                [](const StoredModel& model) { return kind_of_family(model.family) != "speech"; });
+                [](const StoredModel& model) { return !is_for(model.family, FamilyKind::Speech); });
   std::ranges::stable_sort(stored, std::ranges::greater(), &StoredModel::created);
   std::vector<SpeechModel> models;
   models.reserve(stored.size());

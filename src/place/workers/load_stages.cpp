@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "speech/synthesizer.h"
+#include "place/workers/families.h"
+#include "speech/voice_loading.h"
 #include "tensor/device_error.h"
 
 namespace mynah::place {
@@ -35,14 +36,9 @@ Result<std::unique_ptr<const VoiceModel>> load_voice(const VoiceModelFile& file,
       .cache_folder = file.cache_folder,
       .vocoder = StagePlace{
           .backend = &vocoder.backend, .storage = vocoder.storage, .precision = file.precision}};
-  if (file.family == "kokoro") {
-    return load_kokoro(file.path, file.voices, options, acoustic.backend);
-  }
-  if (file.family == "piper") {
-    return load_piper({.network = file.path, .config = file.config}, options, acoustic.backend);
-  }
-  if (file.family == "hibari") {
-    return load_hibari(file.path, options, acoustic.backend);
+  const FamilyLoader* const loader = find_loader(file.family);
+  if (loader != nullptr && loader->voice != nullptr) {
+    return loader->voice(file, options, acoustic.backend);
   }
   return fail(ErrorCode::Unsupported,
               fmt::format("no voices of the family '{}' are known", file.family));

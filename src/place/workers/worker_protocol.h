@@ -8,7 +8,7 @@
 #include "place/stage.h"
 #include "place/workers/operation_cases.h"
 #include "speech/probe.h"
-#include "speech/synthesizer.h"
+#include "speech/voice_loading.h"
 
 namespace mynah::place {
 

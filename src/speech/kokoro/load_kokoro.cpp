@@ -1,11 +1,12 @@
-// Opens Kokoro of any format as a VoiceModel.
+#include "speech/kokoro/load_kokoro.h"
+
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "formats/open.h"
 #include "models/kokoro/checkpoint.h"
-#include "speech/kokoro_voice.h"
+#include "speech/kokoro/kokoro_voice.h"
 #include "speech/weight_cache.h"
 #include "tensor/device_error.h"
 
@@ -52,6 +53,15 @@ Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
   }
+}
+
+Status check_kokoro(const std::string& path, Backend& backend) {
+  MYNAH_TRY(const TensorFile file, open_tensor_file(path));
+  MYNAH_TRY(kokoro::Checkpoint checkpoint, kokoro::read_checkpoint(file));
+  MYNAH_TRY_STATUS(kokoro::Kokoro::load(
+      Weights(std::move(checkpoint.tensors), checkpoint.owner, backend,
+              {.storage = DType::I8, .precision = Precision::Fast, .cache = nullptr})));
+  return {};
 }
 
 }  // namespace mynah

@@ -10,8 +10,8 @@
 #include "models/hibari/model.h"
 #include "models/hibari/onnx_weights.h"
 #include "models/kokoro/phonemes.h"
+#include "speech/hibari/load_hibari.h"
 #include "speech/phoneme_clause.h"
-#include "speech/synthesizer.h"
 #include "tensor/device_error.h"
 
 namespace mynah {

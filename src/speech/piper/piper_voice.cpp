@@ -15,7 +15,7 @@
 #include "models/piper/model.h"
 #include "models/piper/onnx_voice.h"
 #include "models/piper/voice_config.h"
-#include "speech/synthesizer.h"
+#include "speech/piper/load_piper.h"
 #include "tensor/device_error.h"
 #include "text/utf8.h"
 

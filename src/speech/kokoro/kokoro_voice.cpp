@@ -1,4 +1,4 @@
-#include "speech/kokoro_voice.h"
+#include "speech/kokoro/kokoro_voice.h"
 
 #include <algorithm>
 #include <charconv>

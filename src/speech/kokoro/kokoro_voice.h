@@ -10,7 +10,7 @@
 #include "models/kokoro/model.h"
 #include "models/kokoro/phonemes.h"
 #include "models/kokoro/voice_pack.h"
-#include "speech/synthesizer.h"
+#include "speech/voice_loading.h"
 #include "speech/voice_model.h"
 
 namespace mynah {

@@ -1,0 +1,78 @@
+#include "place/workers/families.h"
+
+#include <algorithm>
+#include <array>
+
+#include "speech/hibari/load_hibari.h"
+#include "speech/kokoro/load_kokoro.h"
+#include "speech/kokoro_phonemizers.h"
+#include "speech/piper/load_piper.h"
+#include "speech/window_model.h"
+#include "store/catalogue.h"
+#include "store/speech_models.h"
+
+namespace mynah::place {
+namespace {
+
+using LoadedVoice = Result<std::unique_ptr<const VoiceModel>>;
+
+LoadedVoice load_kokoro_voice(const VoiceModelFile& file, const VoiceLoadOptions& options,
+                              Backend& backend) {
+  return load_kokoro(file.path, file.voices, options, backend);
+}
+
+LoadedVoice load_piper_voice(const VoiceModelFile& file, const VoiceLoadOptions& options,
+                             Backend& backend) {
+  return load_piper({.network = file.path, .config = file.config}, options, backend);
+}
+
+LoadedVoice load_hibari_voice(const VoiceModelFile& file, const VoiceLoadOptions& options,
+                              Backend& backend) {
+  return load_hibari(file.path, options, backend);
+}
+
+Status check_whisper(const StoredModel& model, Backend& backend) {
+  MYNAH_TRY_STATUS(load_recognizer(
+      model.path(), {.storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}},
+      backend, nullptr));
+  return {};
+}
+
+Status check_kokoro_model(const StoredModel& model, Backend& backend) {
+  return check_kokoro(model.path(), backend);
+}
+
+template <auto kLoad>
+Status check_voice(const StoredModel& model, Backend& backend) {
+  VoiceModelFile file;
+  file.path = network_of(model);
+  MYNAH_TRY_STATUS(kLoad(
+      file, {.name = {}, .storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}},
+      backend));
+  return {};
+}
+
+Status check_english_phonemes(const StoredModel& model, Backend& backend) {
+  const PhonemizerSource english =
+      kokoro_phonemizers({.phonemes = model.path(), .dictionary = {}}, "", backend);
+  for (const char* language : {"en-US", "en-GB"}) {
+    MYNAH_TRY_STATUS(english(language));
+  }
+  return {};
+}
+
+constexpr std::array<FamilyLoader, 5> kLoaders = {
+    {{.name = "whisper", .voice = nullptr, .check = check_whisper},
+     {.name = "kokoro", .voice = load_kokoro_voice, .check = check_kokoro_model},
+     {.name = kEnglishPhonemes, .voice = nullptr, .check = check_english_phonemes},
+     {.name = "hibari", .voice = load_hibari_voice, .check = check_voice<load_hibari_voice>},
+     {.name = "piper", .voice = load_piper_voice, .check = check_voice<load_piper_voice>}}};
+
+}  // namespace
+
+const FamilyLoader* find_loader(std::string_view family) {
+  const auto* const found = std::ranges::find(kLoaders, family, &FamilyLoader::name);
+  return found == kLoaders.end() ? nullptr : found;
+}
+
+}  // namespace mynah::place
