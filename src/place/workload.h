@@ -29,7 +29,7 @@ struct WindowsFile {
 
 // A voice of any family that has weights.
 struct VoiceModelFile {
-  std::string family;  // "kokoro", "piper", "hibari"
+  std::string family;  // of a row of families.cpp
   std::string path;
   std::string config;             // Piper's; "": beside the network
   std::vector<VoiceFile> voices;  // Kokoro's

@@ -22,9 +22,9 @@ struct InstalledVoice {
 };
 
 struct SpeechModel {
-  std::string name;    // of the store; empty where a path was given
-  std::string path;    // the model's file; of a set its network
-  std::string family;  // "kokoro", "piper", "hibari"; of a path as its files tell
+  std::string name;                         // of the store; empty where a path was given
+  std::string path;                         // the model's file; of a set its network
+  std::string family;                       // of a row of families.cpp; of a path as its files tell
   std::vector<InstalledVoice> voices = {};  // by name; of a model of several speakers in order
   // The folder of english-phonemes: lexicon_{us,gb}_{gold,silver}.json.gz, tagger.json.gz,
   // tokenizer_exceptions.json, oov.onnx, oov.json, oov_gb.onnx, oov_gb.json. Empty where it is not
