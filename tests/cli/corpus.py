@@ -17,6 +17,7 @@ import difflib
 import os
 import pathlib
 import re
+import signal
 import stat
 import sys
 import tempfile
@@ -172,4 +173,5 @@ def main():
 
 if __name__ == "__main__":
     os.umask(0o022)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # folders are taken away then, too
     main()

@@ -38,6 +38,7 @@ SENTENCES = [
     ("when a profile was measured", r"^(  measured +)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", r"\1{date}"),
     ("when a model was taken in", r"^(  created   )\S+", r"\1{date}"),
     ("a process that has something loaded", r"^\d+ +((?:vad|stt|tts)\S* .*?) +\d+ s  ", r"{number} \1 {time} s  "),
+    ("a process that lets go of it", r"^\d+( is asked to let go)", r"{number}\1"),
     ("free memory", r"\d+(?:\.\d+)? of (\d+(?:\.\d+)? [GM]B)", r"{free} of \1"),
 ]
 PATTERNS = [(re.compile(pattern, re.MULTILINE), instead) for _, pattern, instead in SENTENCES]

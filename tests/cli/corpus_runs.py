@@ -207,7 +207,7 @@ class Runner:
                     continue
                 kept.append("-- kept " + re.sub(r"[0-9a-f]{16,}", "{digest}", name) + "\n")
             elif known != path.stat().st_mtime_ns:
-                whole = name.startswith("home/models/") and path.name != "source.json"  # weights and tables, as they came
+                whole = name.startswith("home/models/") and path.name not in ("source.json", "levels.json")  # as they came
                 parts.append(f"-- file {name}\n" + (f"|{digest(path.read_bytes())}" if whole else self.shown(path.read_bytes(), here)))
         parts += [f"-- gone {path.relative_to(here)}\n" for path in sorted(before) if not path.exists()]
         return "".join(parts + sorted(kept))
