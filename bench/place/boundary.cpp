@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "pairs.h"
-#include "place/placement_state.h"
+#include "place/state/placement_state.h"
 #include "place/workers/load_stages.h"
 #include "place/workers/open_device.h"
 #include "place/workers/remote.h"
@@ -242,10 +242,9 @@ class Boundary {
                                      .precision = Precision::Fast,
                                      .cache_folder = options_.cache_folder};
     const place::StageBackend backend{.backend = view(), .storage = where().storage};
-    PiperLanguage language;
-    MYNAH_TRY(const auto here, place::load_voice(file, backend, backend, language));
+    MYNAH_TRY(const auto here, place::load_voice(file, backend, backend));
     MYNAH_TRY(const auto there,
-              place::open_remote_voice(worker_, file, where(), where(), no_limit(), language));
+              place::open_remote_voice(worker_, file, where(), where(), no_limit()));
     const std::vector<PhonemeWord> words = sentence();
     const auto say = [&words](const VoiceModel& voice) -> Result<std::string> {
       MYNAH_TRY(const ClauseSound sound, voice.speak(words, {}));
