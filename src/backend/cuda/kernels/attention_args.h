@@ -119,3 +119,36 @@ struct RopeArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_ATTENTION_KERNELS(X)                                           \
+  X(attention_tiled_f32, attention_tiled_f32_64, AttentionArgs)              \
+  X(attention_tiled_f32, attention_tiled_f32_128, AttentionArgs)             \
+  X(attention_tiled_f32, attention_tiled_f32_256, AttentionArgs)             \
+  X(attention_tiled_f16, attention_tiled_f16_64, AttentionArgs)              \
+  X(attention_tiled_f16, attention_tiled_f16_128, AttentionArgs)             \
+  X(attention_tiled_f16, attention_tiled_f16_256, AttentionArgs)             \
+  X(attention_tiled_bf16, attention_tiled_bf16_64, AttentionArgs)            \
+  X(attention_tiled_bf16, attention_tiled_bf16_128, AttentionArgs)           \
+  X(attention_tiled_bf16, attention_tiled_bf16_256, AttentionArgs)           \
+  X(units_attention_f16, attention_units_f16_64, AttentionArgs)              \
+  X(units_attention_f16, attention_units_f16_128, AttentionArgs)             \
+  X(units_attention_bf16, attention_units_bf16_64, AttentionArgs)            \
+  X(units_attention_bf16, attention_units_bf16_128, AttentionArgs)           \
+  X(attention_split_f32, attention_one_f32, AttentionArgs)                   \
+  X(attention_split_f16, attention_one_f16, AttentionArgs)                   \
+  X(attention_split_bf16, attention_one_bf16, AttentionArgs)                 \
+  X(attention_split_f32, attention_few_f32, AttentionArgs)                   \
+  X(attention_split_f16, attention_few_f16, AttentionArgs)                   \
+  X(attention_split_bf16, attention_few_bf16, AttentionArgs)                 \
+  X(attention_merge, attention_merge_one, AttentionArgs)                     \
+  X(attention_merge, attention_merge_few, AttentionArgs)                     \
+  X(attention_probabilities, attention_probabilities_f32, ProbabilitiesArgs) \
+  X(attention_probabilities, attention_probabilities_f16, ProbabilitiesArgs) \
+  X(keys_values, pack_keys_f32_f32, PackKeysArgs)                            \
+  X(keys_values, pack_keys_f16_f32, PackKeysArgs)                            \
+  X(keys_values, pack_keys_bf16_f32, PackKeysArgs)                           \
+  X(keys_values, pack_keys_f32_f16, PackKeysArgs)                            \
+  X(keys_values, pack_keys_f16_f16, PackKeysArgs)                            \
+  X(keys_values, pack_keys_bf16_f16, PackKeysArgs)                           \
+  X(rope, rope, RopeArgs)

@@ -20,3 +20,17 @@ struct CopyArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_COPY_KERNELS(X)        \
+  X(copies, copy_1, CopyArgs)        \
+  X(copies, copy_2, CopyArgs)        \
+  X(copies, copy_4, CopyArgs)        \
+  X(copies, copy_8, CopyArgs)        \
+  X(copies, copy_16, CopyArgs)       \
+  X(copies, cast_f32_f16, CopyArgs)  \
+  X(copies, cast_f32_bf16, CopyArgs) \
+  X(copies, cast_f16_f32, CopyArgs)  \
+  X(copies, cast_f16_bf16, CopyArgs) \
+  X(copies, cast_bf16_f32, CopyArgs) \
+  X(copies, cast_bf16_f16, CopyArgs)

@@ -71,3 +71,12 @@ struct ConvInputArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_ELEMENTWISE_KERNELS(X)        \
+  X(elementwise, unary, UnaryArgs)          \
+  X(elementwise, binary, BinaryArgs)        \
+  X(elementwise, affine, AffineArgs)        \
+  X(elementwise, leaky_relu, LeakyReluArgs) \
+  X(elementwise, snake, SnakeArgs)          \
+  X(elementwise, conv_input, ConvInputArgs)

@@ -24,3 +24,8 @@ struct InstanceNormArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_INSTANCE_NORM_KERNELS(X)                 \
+  X(instance_norm, instance_moments, InstanceNormArgs) \
+  X(instance_norm, instance_factors, InstanceNormArgs)

@@ -17,3 +17,10 @@ struct NormArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_NORM_KERNELS(X)    \
+  X(norms, layer_norm, NormArgs) \
+  X(norms, rms_norm, NormArgs)   \
+  X(norms, softmax, NormArgs)    \
+  X(norms, log_softmax, NormArgs)

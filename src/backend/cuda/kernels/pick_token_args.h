@@ -41,3 +41,6 @@ struct PickTokenArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_PICK_TOKEN_KERNELS(X) X(pick_token, pick_token, PickTokenArgs)

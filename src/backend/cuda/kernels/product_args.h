@@ -282,3 +282,69 @@ struct FewRowsMemory {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+// In f32, of any storage type.
+#define MYNAH_PRODUCTS_OF(X, type)              \
+  X(products_##type, linear_##type, LinearArgs) \
+  X(products_##type, few_rows_##type, LinearArgs)
+
+// Of activations as int8, with weights that are small whole numbers.
+#define MYNAH_INT8_PRODUCTS_OF(X, type)              \
+  X(products_##type, linear_int8_##type, LinearArgs) \
+  X(products_##type, few_rows_int8_##type, LinearArgs)
+
+#define MYNAH_PRODUCT_KERNELS(X)                   \
+  MYNAH_PRODUCTS_OF(X, f32)                        \
+  MYNAH_PRODUCTS_OF(X, f16)                        \
+  MYNAH_PRODUCTS_OF(X, bf16)                       \
+  MYNAH_PRODUCTS_OF(X, i8)                         \
+  MYNAH_PRODUCTS_OF(X, q4_0)                       \
+  MYNAH_PRODUCTS_OF(X, q4_1)                       \
+  MYNAH_PRODUCTS_OF(X, q5_0)                       \
+  MYNAH_PRODUCTS_OF(X, q5_1)                       \
+  MYNAH_PRODUCTS_OF(X, q8_0)                       \
+  MYNAH_PRODUCTS_OF(X, q2_k)                       \
+  MYNAH_PRODUCTS_OF(X, q3_k)                       \
+  MYNAH_PRODUCTS_OF(X, q4_k)                       \
+  MYNAH_PRODUCTS_OF(X, q5_k)                       \
+  MYNAH_PRODUCTS_OF(X, q6_k)                       \
+  MYNAH_INT8_PRODUCTS_OF(X, i8)                    \
+  MYNAH_INT8_PRODUCTS_OF(X, q4_0)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q4_1)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q5_0)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q5_1)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q8_0)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q2_k)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q3_k)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q4_k)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q5_k)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, q6_k)                  \
+  X(products_f32, conv1d_f32, Conv1dArgs)          \
+  X(products_f16, conv1d_f16, Conv1dArgs)          \
+  X(products_bf16, conv1d_bf16, Conv1dArgs)        \
+  X(products_i8, conv1d_i8, Conv1dArgs)            \
+  X(conv1d_grouped, conv1d_grouped, Conv1dArgs)    \
+  X(quantize_rows, quantize_rows, QuantizeArgs)    \
+  X(quantize_rows, quantize_windows, QuantizeArgs) \
+  X(pack_rows, pack_rows_f16, PackArgs)            \
+  X(pack_rows, pack_rows_bf16, PackArgs)           \
+  X(pack_rows, pack_windows_f16, PackArgs)         \
+  X(pack_rows, pack_windows_bf16, PackArgs)        \
+  X(matmul, matmul, MatmulArgs)                    \
+  X(matmul, matmul_transposed, MatmulArgs)         \
+  X(table_rows, table_rows, TableArgs)
+
+// On matrix units: no card below level 75 has them, and bf16 none below 80.
+#define MYNAH_UNITS_PRODUCTS_OF(X, type)                         \
+  X(units_products_##type, units_linear_##type##_128, UnitsArgs) \
+  X(units_products_##type, units_linear_##type##_64, UnitsArgs)  \
+  X(units_products_##type, units_few_rows_##type, UnitsArgs)     \
+  X(units_conv1d_##type, units_conv1d_##type##_128, UnitsArgs)   \
+  X(units_conv1d_##type, units_conv1d_##type##_64, UnitsArgs)
+
+#define MYNAH_UNITS_PRODUCT_KERNELS(X)             \
+  MYNAH_UNITS_PRODUCTS_OF(X, f16)                  \
+  MYNAH_UNITS_PRODUCTS_OF(X, bf16)                 \
+  X(units_int8_i8, units_linear_i8_128, UnitsArgs) \
+  X(units_int8_i8, units_linear_i8_64, UnitsArgs)

@@ -35,3 +35,11 @@ struct MedianArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_REDUCTION_KERNELS(X)      \
+  X(reductions, reduce_sum, ReduceArgs) \
+  X(reductions, reduce_max, ReduceArgs) \
+  X(reductions, argmax, ArgmaxArgs)     \
+  X(reductions, cumsum, CumsumArgs)     \
+  X(reductions, median_filter, MedianArgs)

@@ -42,3 +42,14 @@ struct TransposeArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_ROW_KERNELS(X)                  \
+  X(rows, gather_rows_1, GatherRowsArgs)      \
+  X(rows, gather_rows_2, GatherRowsArgs)      \
+  X(rows, gather_rows_4, GatherRowsArgs)      \
+  X(rows, gather_rows_16, GatherRowsArgs)     \
+  X(rows, scatter_rows_f32, ScatterRowsArgs)  \
+  X(rows, scatter_rows_f16, ScatterRowsArgs)  \
+  X(rows, scatter_rows_bf16, ScatterRowsArgs) \
+  X(rows, transpose, TransposeArgs)

@@ -52,3 +52,10 @@ struct LogMelArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_SPECTRUM_KERNELS(X)               \
+  X(spectrum, magnitude_spectrum, SpectrumArgs) \
+  X(log_mel, mel_ranges, MelRangesArgs)         \
+  X(log_mel, log_mel, LogMelArgs)               \
+  X(log_mel, log_mel_floor, LogMelArgs)

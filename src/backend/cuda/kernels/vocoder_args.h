@@ -48,3 +48,11 @@ struct StftArgs {
 };
 
 }  // namespace mynah::simt
+
+// The kernels: kernels/list.h has what X is given.
+#define MYNAH_VOCODER_KERNELS(X)          \
+  X(vocoder, sine_phases, SineSourceArgs) \
+  X(vocoder, sine_source, SineSourceArgs) \
+  X(vocoder, stft, StftArgs)              \
+  X(vocoder, polar_parts, StftArgs)       \
+  X(vocoder, overlap_add, StftArgs)
