@@ -1,4 +1,5 @@
-// Operations that go row by row: norms, elementwise, moving rows, reductions.
+// Operations that go row by row: norms, moving rows, reductions. Those that go element by element
+// stand behind their kernels (rows_hwy.cpp).
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,39 +9,23 @@
 #include "tensor/quantize.h"
 
 namespace mynah::cpu {
-namespace {
-
-// About how many multiplications an element of a cheap and of a transcendental operation costs.
-constexpr int64_t kCheap = 4;
-constexpr int64_t kCostly = 24;
-
-const float* row_of(const Tensor& t, int64_t row) {
-  return t.data<float>() + row * t.stride(0);
-}
-
-float* writable_row(const Tensor& t, int64_t row) {
-  return t.data<float>() + row * t.stride(0);
-}
-
-}  // namespace
-
 void CpuBackend::layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float eps,
                             const Tensor& out) {
-  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+  for_rows(x.dim(0), x.dim(1) * kCheapElement, [&](int64_t r) {
     kernels_.layer_norm(row_of(x, r), gamma.data<float>(), beta.data<float>(), eps, x.dim(1),
                         writable_row(out, r));
   });
 }
 
 void CpuBackend::rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) {
-  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+  for_rows(x.dim(0), x.dim(1) * kCheapElement, [&](int64_t r) {
     kernels_.rms_norm(row_of(x, r), gamma.data<float>(), eps, x.dim(1), writable_row(out, r));
   });
 }
 
 void CpuBackend::softmax(const Tensor& x, const Tensor& out) {
   const int64_t n = x.dim(1);
-  for_rows(x.dim(0), n * kCostly, [&](int64_t r) {
+  for_rows(x.dim(0), n * kCostlyElement, [&](int64_t r) {
     float* to = writable_row(out, r);
     const float sum = kernels_.exp_sum(row_of(x, r), n, kernels_.max(row_of(x, r), n), to);
     kernels_.affine(to, n, 1.0F / sum, 0.0F, to);
@@ -49,47 +34,16 @@ void CpuBackend::softmax(const Tensor& x, const Tensor& out) {
 
 void CpuBackend::log_softmax(const Tensor& x, const Tensor& out) {
   const int64_t n = x.dim(1);
-  for_rows(x.dim(0), n * kCostly, [&](int64_t r) {
+  for_rows(x.dim(0), n * kCostlyElement, [&](int64_t r) {
     const float largest = kernels_.max(row_of(x, r), n);
     const float sum = kernels_.masked_exp_sum(row_of(x, r), nullptr, n, largest, 1.0F);
     kernels_.affine(row_of(x, r), n, 1.0F, -largest - std::log(sum), writable_row(out, r));
   });
 }
 
-void CpuBackend::unary(UnaryOp op, const Tensor& x, const Tensor& out) {
-  for_rows(x.dim(0), x.dim(1) * kCostly,
-           [&](int64_t r) { kernels_.unary(op, row_of(x, r), x.dim(1), writable_row(out, r)); });
-}
-
-void CpuBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) {
-  const int64_t b_rows = b.dim(0) == 1 ? 0 : 1;  // one row serves all
-  const int64_t b_step = b.dim(1) == 1 && a.dim(1) != 1 ? 0 : 1;
-  for_rows(a.dim(0), a.dim(1) * kCheap, [&](int64_t r) {
-    kernels_.binary(op, row_of(a, r), row_of(b, r * b_rows), b_step, a.dim(1),
-                    writable_row(out, r));
-  });
-}
-
-void CpuBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
-  for_rows(x.dim(0), x.dim(1) * kCheap,
-           [&](int64_t r) { kernels_.affine(row_of(x, r), x.dim(1), a, b, writable_row(out, r)); });
-}
-
-void CpuBackend::leaky_relu(const Tensor& x, float slope, const Tensor& out) {
-  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
-    kernels_.leaky_relu(row_of(x, r), x.dim(1), slope, writable_row(out, r));
-  });
-}
-
-void CpuBackend::snake(const Tensor& x, const Tensor& alpha, const Tensor& out) {
-  for_rows(x.dim(0), x.dim(1) * kCostly, [&](int64_t r) {
-    kernels_.snake(row_of(x, r), alpha.data<float>(), x.dim(1), writable_row(out, r));
-  });
-}
-
 void CpuBackend::dequantize(const Tensor& x, const Tensor& out) {
   const int64_t n = x.dim(1);
-  for_rows(x.dim(0), n * kCheap, [&](int64_t r) {
+  for_rows(x.dim(0), n * kCheapElement, [&](int64_t r) {
     mynah::dequantize(x.dtype(), x.raw() + storage_bytes(x.dtype(), r * x.stride(0)),
                       {writable_row(out, r), static_cast<size_t>(n)});
   });
@@ -126,7 +80,7 @@ void CpuBackend::transpose(const Tensor& x, const Tensor& out) {
   // Square blocks, so that both sides stay within a few cache lines.
   constexpr int64_t kBlock = 16;
   const int64_t blocks = (x.dim(0) + kBlock - 1) / kBlock;
-  for_rows(blocks, x.dim(1) * kBlock * kCheap, [&](int64_t block) {
+  for_rows(blocks, x.dim(1) * kBlock * kCheapElement, [&](int64_t block) {
     const int64_t row_end = std::min(x.dim(0), (block + 1) * kBlock);
     for (int64_t c0 = 0; c0 < x.dim(1); c0 += kBlock) {
       for (int64_t c = c0; c < std::min(x.dim(1), c0 + kBlock); ++c) {
@@ -140,7 +94,7 @@ void CpuBackend::transpose(const Tensor& x, const Tensor& out) {
 
 void CpuBackend::reduce(Reduction op, const Tensor& x, const Tensor& out) {
   const int64_t n = x.dim(1);
-  for_rows(x.dim(0), n * kCheap, [&](int64_t r) {
+  for_rows(x.dim(0), n * kCheapElement, [&](int64_t r) {
     float value =
         op == Reduction::Max ? kernels_.max(row_of(x, r), n) : kernels_.sum(row_of(x, r), n);
     if (op == Reduction::Mean) {
@@ -151,7 +105,7 @@ void CpuBackend::reduce(Reduction op, const Tensor& x, const Tensor& out) {
 }
 
 void CpuBackend::argmax(const Tensor& x, const Tensor& out) {
-  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+  for_rows(x.dim(0), x.dim(1) * kCheapElement, [&](int64_t r) {
     int64_t index = 0;
     kernels_.masked_max(row_of(x, r), nullptr, x.dim(1), &index);
     out.data<int32_t>()[r * out.stride(0)] = static_cast<int32_t>(index);
@@ -159,7 +113,7 @@ void CpuBackend::argmax(const Tensor& x, const Tensor& out) {
 }
 
 void CpuBackend::cumsum(const Tensor& x, const Tensor& out) {
-  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+  for_rows(x.dim(0), x.dim(1) * kCheapElement, [&](int64_t r) {
     double sum = 0;
     for (int64_t c = 0; c < x.dim(1); ++c) {
       sum += static_cast<double>(row_of(x, r)[c]);
@@ -171,7 +125,7 @@ void CpuBackend::cumsum(const Tensor& x, const Tensor& out) {
 void CpuBackend::median_filter(const Tensor& x, int64_t width, const Tensor& out) {
   const int64_t n = x.dim(1);
   const int64_t half = width / 2;
-  for_rows(x.dim(0), n * width * kCheap, [&](int64_t r) {
+  for_rows(x.dim(0), n * width * kCheapElement, [&](int64_t r) {
     const float* row = row_of(x, r);
     if (n <= half) {  // too short to reflect: as the reference, left as it is
       std::memcpy(writable_row(out, r), row, static_cast<size_t>(n) * sizeof(float));

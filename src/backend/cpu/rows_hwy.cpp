@@ -1,4 +1,5 @@
 // Kernels that go along one row: norms, sums, exponentials, elementwise operations.
+#include "backend/cpu/cpu_backend_class.h"
 #include "backend/cpu/kernel_parts.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -385,6 +386,37 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mynah::cpu {
+
+void CpuBackend::unary(UnaryOp op, const Tensor& x, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCostlyElement,
+           [&](int64_t r) { kernels_.unary(op, row_of(x, r), x.dim(1), writable_row(out, r)); });
+}
+
+void CpuBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) {
+  const int64_t b_rows = b.dim(0) == 1 ? 0 : 1;  // one row serves all
+  const int64_t b_step = b.dim(1) == 1 && a.dim(1) != 1 ? 0 : 1;
+  for_rows(a.dim(0), a.dim(1) * kCheapElement, [&](int64_t r) {
+    kernels_.binary(op, row_of(a, r), row_of(b, r * b_rows), b_step, a.dim(1),
+                    writable_row(out, r));
+  });
+}
+
+void CpuBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCheapElement,
+           [&](int64_t r) { kernels_.affine(row_of(x, r), x.dim(1), a, b, writable_row(out, r)); });
+}
+
+void CpuBackend::leaky_relu(const Tensor& x, float slope, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCheapElement, [&](int64_t r) {
+    kernels_.leaky_relu(row_of(x, r), x.dim(1), slope, writable_row(out, r));
+  });
+}
+
+void CpuBackend::snake(const Tensor& x, const Tensor& alpha, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCostlyElement, [&](int64_t r) {
+    kernels_.snake(row_of(x, r), alpha.data<float>(), x.dim(1), writable_row(out, r));
+  });
+}
 
 void add_row_kernels(Isa isa, Kernels& kernels) {
   MYNAH_FILL_FOR(isa, fill_rows, kernels);
