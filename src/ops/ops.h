@@ -17,7 +17,7 @@
 
 namespace mynah::ops {
 
-// Memory -----------------------------------------------------------------------------------------
+// Memory.
 
 // A tensor with undefined contents.
 [[nodiscard]] Tensor empty(Backend& backend, const Shape& shape, DType dtype = DType::F32);
@@ -49,7 +49,7 @@ void to_host(Backend& backend, const Tensor& x, std::span<int32_t> values);
 // Writes x into `out` (same shape, any strides), casting between f32, f16 and bf16.
 void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 
-// Weights ----------------------------------------------------------------------------------------
+// Weights.
 
 // Packs w (out, in), in host memory, for linear() with the storage type wanted.
 [[nodiscard]] LinearWeight pack_linear(Backend& backend, const Tensor& w, DType storage);
@@ -57,7 +57,7 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 [[nodiscard]] LinearWeight pack_conv1d(Backend& backend, const Tensor& w, DType storage,
                                        int64_t groups = 1);
 
-// Products ---------------------------------------------------------------------------------------
+// Products.
 
 // x (rows, in) -> (rows, out): activation(x W^T + bias) + residual.
 [[nodiscard]] Tensor linear(Backend& backend, const Tensor& x, const LinearWeight& w,
@@ -74,7 +74,7 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 // table (vocabulary, d) f32, f16, bf16 or a block type, ids (n) i32 in [0, vocabulary) -> (n, d).
 [[nodiscard]] Tensor embedding(Backend& backend, const Tensor& table, const Tensor& ids);
 
-// Attention --------------------------------------------------------------------------------------
+// Attention.
 
 // q (rows, heads * d); k, v (kv_rows, kv_heads * d) of f32, f16 or bf16, both of one type
 // -> (rows, heads * d). The spans of queries are consecutive and cover q.
@@ -96,7 +96,7 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 [[nodiscard]] Tensor rope(Backend& backend, const Tensor& x, const Tensor& positions, int64_t heads,
                           float theta = 10000.0F);
 
-// Norms and distributions, along the last dimension ----------------------------------------------
+// Norms and distributions, along the last dimension.
 
 // gamma and beta (d).
 [[nodiscard]] Tensor layer_norm(Backend& backend, const Tensor& x, const Tensor& gamma,
@@ -111,7 +111,7 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 [[nodiscard]] Tensor softmax(Backend& backend, const Tensor& x);
 [[nodiscard]] Tensor log_softmax(Backend& backend, const Tensor& x);
 
-// Recurrent --------------------------------------------------------------------------------------
+// Recurrent.
 
 // x (lengths.total(), in), bias (4h) -> (lengths.total(), h). h and c (utterances, h) hold the
 // state before the call and after it.
@@ -119,7 +119,7 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
                           const LinearWeight& w_ih, const LinearWeight& w_hh, const Tensor& bias,
                           const LstmParams& params, const Tensor& h, const Tensor& c);
 
-// Element by element -----------------------------------------------------------------------------
+// Element by element.
 
 [[nodiscard]] Tensor unary(Backend& backend, UnaryOp op, const Tensor& x);
 [[nodiscard]] Tensor relu(Backend& backend, const Tensor& x);
@@ -152,7 +152,7 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 // Any storage type to f32, same shape.
 [[nodiscard]] Tensor dequantize(Backend& backend, const Tensor& x);
 
-// Moving rows ------------------------------------------------------------------------------------
+// Moving rows.
 
 // x (m, d) of any plain type, rows (n) i32 in [0, m) -> (n, d) of the same type: result[i] =
 // x[rows[i]].
@@ -163,7 +163,7 @@ void scatter_rows(Backend& backend, const Tensor& x, const Tensor& rows, const T
 // (m, n) -> (n, m).
 [[nodiscard]] Tensor transpose(Backend& backend, const Tensor& x);
 
-// Along the last dimension -----------------------------------------------------------------------
+// Along the last dimension.
 
 // (..., d) -> (...), d at least 1.
 [[nodiscard]] Tensor reduce(Backend& backend, Reduction op, const Tensor& x);
@@ -176,7 +176,7 @@ void scatter_rows(Backend& backend, const Tensor& x, const Tensor& rows, const T
 // Median of an odd window, reflected at the ends; where d <= width / 2, x itself.
 [[nodiscard]] Tensor median_filter(Backend& backend, const Tensor& x, int64_t width);
 
-// Speech -----------------------------------------------------------------------------------------
+// Speech.
 
 // waveform (samples) at 16 kHz -> (sum of frames, n_mels). The spans of frames are consecutive.
 [[nodiscard]] Tensor log_mel(Backend& backend, const Tensor& waveform, const LogMelParams& params);
