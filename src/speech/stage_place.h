@@ -27,4 +27,12 @@ struct StagePlace {
   }
 };
 
+// Gives back what loading a model left with the backends of its two stages.
+inline void release_idle_memory(const StagePlace& one, const StagePlace& other) {
+  one.backend->release_idle_memory();
+  if (!share_tensors(*one.backend, *other.backend)) {
+    other.backend->release_idle_memory();
+  }
+}
+
 }  // namespace mynah

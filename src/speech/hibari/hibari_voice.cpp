@@ -56,16 +56,14 @@ class HibariVoice final : public VoiceModel {
                   fmt::format("wanted at most {} phonemes at once, found {}", most_phonemes(),
                               clause.ids().size()));
     }
-    try {
+    return or_device_error([&]() -> Result<ClauseSound> {
       MYNAH_TRY(hibari::Speech speech,
                 model_.speak(clause.ids(), {.speed = settings.speed,
                                             .noise_scale = settings.noise_scale.value_or(1.0F),
                                             .seed = settings.seed}));
       return clause.sound(std::move(speech.samples), speech.units,
                           static_cast<size_t>(hibari::kPhonemeSamples), 0);
-    } catch (const DeviceError& error) {
-      return std::unexpected(error.error());
-    }
+    });
   }
 
  private:
@@ -87,16 +85,11 @@ Result<std::unique_ptr<const VoiceModel>> load_hibari(const std::string& path,
   const StagePlace acoustic{
       .backend = &backend, .storage = options.storage, .precision = options.precision};
   const StagePlace vocoder = options.vocoder.value_or(acoustic).beside(backend);
-  try {
+  return or_device_error([&]() -> Result<std::unique_ptr<const VoiceModel>> {
     MYNAH_TRY(auto model, hibari::Hibari::load(weights, acoustic.weights(), vocoder.weights()));
-    backend.release_idle_memory();
-    if (!share_tensors(backend, *vocoder.backend)) {
-      vocoder.backend->release_idle_memory();
-    }
+    release_idle_memory(acoustic, vocoder);
     return std::make_unique<const HibariVoice>(std::move(model), kokoro::Phonemes::of_kokoro_82m());
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
-  }
+  });
 }
 
 }  // namespace mynah

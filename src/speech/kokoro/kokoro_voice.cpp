@@ -155,14 +155,12 @@ Result<ClauseSound> KokoroVoice::speak(std::span<const PhonemeWord> words,
     return fail(ErrorCode::InvalidInput, fmt::format("wanted at most {} phonemes at once, found {}",
                                                      most_phonemes(), clause.ids().size()));
   }
-  try {
+  return or_device_error([&]() -> Result<ClauseSound> {
     kokoro::Speech speech =
         model_.speak(clause.ids(), pack->style(clause.ids().size()), settings.speed);
     return clause.sound(std::move(speech.samples), speech.frames,
                         static_cast<size_t>(kokoro::kFrameSamples), kFramesEarly);
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
-  }
+  });
 }
 
 }  // namespace mynah

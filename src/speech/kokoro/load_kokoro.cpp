@@ -25,7 +25,7 @@ Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
   const auto weights = [&](const StageWeights& stage) {
     return Weights(checkpoint.tensors, checkpoint.owner, *stage.backend, stage.options);
   };
-  try {
+  return or_device_error([&]() -> Result<std::unique_ptr<const VoiceModel>> {
     MYNAH_TRY(auto model, kokoro::Kokoro::load(weights(acoustic.weights(caches.first.get())),
                                                weights(vocoder.weights(caches.second.get()))));
     if (model.sizes().style != kokoro::kStyle) {
@@ -40,19 +40,14 @@ Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
         cache->release_pages();
       }
     }
-    backend.release_idle_memory();
-    if (!share_tensors(backend, *vocoder.backend)) {
-      vocoder.backend->release_idle_memory();
-    }
+    release_idle_memory(acoustic, vocoder);
     for (const auto& mapped : file.mapped) {
       mapped->release_pages(mapped->bytes());
     }
     return std::make_unique<const KokoroVoice>(
         options.name, std::move(model),
         checkpoint.phonemes.value_or(kokoro::Phonemes::of_kokoro_82m()), std::move(voices));
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
-  }
+  });
 }
 
 Status check_kokoro(const std::string& path, Backend& backend) {

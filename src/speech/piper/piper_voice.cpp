@@ -143,7 +143,7 @@ Result<ClauseSound> PiperVoice::speak(std::span<const PhonemeWord> words,
   if (!known) {
     return sound;
   }
-  try {
+  return or_device_error([&]() -> Result<ClauseSound> {
     MYNAH_TRY(
         piper::Speech speech,
         model_.speak(ids.ids, {.speaker = static_cast<int64_t>(speaker),
@@ -166,10 +166,8 @@ Result<ClauseSound> PiperVoice::speak(std::span<const PhonemeWord> words,
              .span = {.begin = begins[run.begin], .end = begins[run.begin + run.length]}});
       }
     }
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
-  }
-  return sound;
+    return std::move(sound);  // where it stands is outside: a copy otherwise
+  });
 }
 
 }  // namespace
@@ -195,17 +193,12 @@ Result<std::unique_ptr<const VoiceModel>> load_piper(const PiperFiles& files,
   const StagePlace acoustic{
       .backend = &backend, .storage = options.storage, .precision = options.precision};
   const StagePlace vocoder = options.vocoder.value_or(acoustic).beside(backend);
-  try {
+  return or_device_error([&]() -> Result<std::unique_ptr<const VoiceModel>> {
     MYNAH_TRY(auto model, piper::Piper::load(voice, acoustic.weights(), vocoder.weights()));
     MYNAH_TRY_STATUS(piper::check_voice_config(config, model.symbols(), model.speakers()));
-    backend.release_idle_memory();
-    if (!share_tensors(backend, *vocoder.backend)) {
-      vocoder.backend->release_idle_memory();
-    }
+    release_idle_memory(acoustic, vocoder);
     return std::make_unique<const PiperVoice>(options.name, std::move(model), std::move(config));
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
-  }
+  });
 }
 
 }  // namespace mynah
