@@ -211,7 +211,8 @@ TEST(WhisperHeaderTest, KnowsItsLanguagesByCodeNameAndAlias) {
 }
 
 TEST(WhisperHeaderTest, TellsWhatItCanDo) {
-  const HearingFacts& facts = whisper_header(false)->facts();
+  const auto header = whisper_header(false);
+  const HearingFacts& facts = header->facts();
   EXPECT_EQ(facts.model, "tiny.en");
   EXPECT_TRUE(facts.wants_vad);
   EXPECT_TRUE(facts.takes_prompt);
