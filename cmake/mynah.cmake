@@ -43,6 +43,10 @@ endif()
 # What computes little. The thread sanitizer sees as much of it without -O1, and it compiles in half the time.
 set(MYNAH_PLAIN_LIBRARIES cli doctor place store text)
 
+# What is compiled in groups (groups.cmake): what computes stays apart, each source with the compiler's whole attention.
+set(MYNAH_GROUPED_LIBRARIES doctor)
+include(groups)
+
 function(mynah_library name)
   add_library(mynah_${name} STATIC ${ARGN})
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread" AND name IN_LIST MYNAH_PLAIN_LIBRARIES)
@@ -55,6 +59,10 @@ function(mynah_library name)
   add_library(mynah::${name} ALIAS mynah_${name})
   target_include_directories(mynah_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(mynah_${name} PRIVATE mynah_warnings mynah_baseline)
+  # Once every folder has added its sources.
+  if(name IN_LIST MYNAH_GROUPED_LIBRARIES)
+    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [[${PROJECT_SOURCE_DIR}]] CALL mynah_groups mynah_${name})")
+  endif()
 endfunction()
 
 # mynah_commit_source(target): gives it the source that says which commit is built, looked up at every build (commit.cmake).

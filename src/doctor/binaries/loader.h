@@ -19,6 +19,10 @@
 
 namespace mynah::doctor {
 
+// What no honest process comes near to: the search for its libraries ends there.
+inline constexpr size_t kMostLibraries = 4096;
+inline constexpr size_t kMostWants = 65'536;
+
 // What the loader goes by. All paths are absolute and as seen inside of `root`, with '/' on Windows
 // trees as well.
 struct LoaderView {

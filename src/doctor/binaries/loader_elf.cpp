@@ -9,11 +9,7 @@
 namespace mynah::doctor {
 namespace {
 
-// What no honest tree comes near to.
-constexpr size_t kMostLibraries = 4096;
-constexpr size_t kMostWants = 65'536;
-constexpr size_t kMostTries = 200'000;
-
+constexpr size_t kMostTries = 200'000;         // what no honest tree comes near to
 constexpr size_t kMostLacks = 8;               // of one library, that are worth saying
 constexpr uint16_t kNoVersion = 1;             // VER_NDX_GLOBAL; VER_NDX_LOCAL is below it
 constexpr uint64_t kNoDefaultFolders = 0x800;  // DF_1_NODEFLIB

@@ -11,9 +11,6 @@
 namespace mynah::doctor {
 namespace {
 
-// What no honest tree comes near to.
-constexpr size_t kMostLibraries = 4096;
-constexpr size_t kMostWants = 65'536;
 constexpr size_t kMostFiles = 100'000;  // of a folder, that are looked at
 
 // DLLs that every Windows has, without ".dll". That of the C++ library (msvcp140) is none of them,

@@ -164,12 +164,13 @@ bool complains(std::string_view line) {
 
 std::optional<NearestError> nearest_error(std::string_view text, const Knowledge& knowledge) {
   // A line of more is no line of a log: only so much of it is looked at.
-  constexpr size_t kLongestLine = 4096;
+  constexpr size_t kLongestComparedLine = 4096;
   Words words(knowledge);
   std::optional<NearestError> nearest;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = small_letters(text.substr(begin, std::min(end - begin, kLongestLine)));
+    const std::string line =
+        small_letters(text.substr(begin, std::min(end - begin, kLongestComparedLine)));
     if (complains(line)) {
       const auto [error, part] = words.nearest(line);
       if (part >= kLeastSure && (!nearest || part > nearest->sureness)) {

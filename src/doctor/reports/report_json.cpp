@@ -8,10 +8,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json or_null(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
-}
-
 Json json_of(const FrameworkVerdict& verdict) {
   return {{"framework", verdict.framework},
           {"version", or_null(verdict.version)},
@@ -176,6 +172,10 @@ nlohmann::ordered_json report_json(const ReportFrame& frame) {
           {"alignment", frame.alignment == nullptr ? Json() : json_of(*frame.alignment)},
           {"looked_at", looked_json(frame.facts)},
           {"skipped", frame.facts.skipped}};
+}
+
+nlohmann::ordered_json or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
 }
 
 nlohmann::ordered_json part_json(const FrameworkVerdict& verdict) {

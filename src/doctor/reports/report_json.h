@@ -17,6 +17,9 @@ inline constexpr int kReportVersion = 1;
 // One object with every field of the report; null for what is empty.
 [[nodiscard]] nlohmann::ordered_json report_json(const ReportFrame& frame);
 
+// A text as JSON; null where it is empty.
+[[nodiscard]] nlohmann::ordered_json or_null(const std::string& text);
+
 // The parts of a report, for what is reported apart from one.
 [[nodiscard]] nlohmann::ordered_json part_json(const FrameworkVerdict& verdict);
 [[nodiscard]] nlohmann::ordered_json part_json(const Finding& finding);

@@ -15,10 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json or_null(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
-}
-
 std::string shaped(const StackPlan& plan, PlanShape shape) {
   return shape == PlanShape::Dockerfile ? dockerfile_text(plan) : requirements_text(plan);
 }
@@ -67,9 +63,9 @@ class Lines {
 
   // Wrapped, below the first word behind its label.
   void item(std::string_view label, std::string_view words) {
-    constexpr size_t kIndent = 4;
-    text_.append(kIndent, ' ').append(printable(label));
-    text_ += wrapped(printable(words), kIndent + label.size(), style_.columns) + "\n";
+    constexpr size_t kItemIndent = 4;
+    text_.append(kItemIndent, ' ').append(printable(label));
+    text_ += wrapped(printable(words), kItemIndent + label.size(), style_.columns) + "\n";
   }
 
   void verbatim(std::string_view label, std::string_view words) {

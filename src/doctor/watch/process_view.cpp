@@ -86,12 +86,6 @@ constexpr CallName kCalls[] = {
 #endif
 };
 
-// A file of /proc has no size.
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 std::string read_memory(pid_t process, uint64_t address, size_t bytes) {
   std::string memory(bytes, '\0');
   const iovec ours{.iov_base = memory.data(), .iov_len = memory.size()};
@@ -129,7 +123,7 @@ std::vector<int> descriptors(pid_t process, Names names, uint64_t first, uint64_
       }
     }
   } else if (names == Names::Epoll) {
-    std::istringstream info(text_of(fmt::format("/proc/{}/fdinfo/{}", process, first)));
+    std::istringstream info(proc_text(fmt::format("/proc/{}/fdinfo/{}", process, first)));
     for (std::string word; info >> word && found.size() < kMostWaitedFor;) {
       if (int descriptor = -1; word == "tfd:" && info >> descriptor) {
         found.push_back(descriptor);
@@ -181,7 +175,7 @@ void read_call(pid_t process, const std::string& text, ThreadView& view) {
   }
 }
 
-uint64_t milliseconds(uint64_t ticks) {
+uint64_t milliseconds_of(uint64_t ticks) {
   static const auto per_second = static_cast<uint64_t>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
   return ticks * 1000 / per_second;
 }
@@ -250,6 +244,11 @@ std::string file_of(pid_t process, int descriptor) {
   return error ? std::string() : target.string();
 }
 
+std::string proc_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 std::optional<StatLine> parse_stat(std::string_view text) {
   const size_t open = text.find('(');
   const size_t close = text.rfind(')');
@@ -278,18 +277,18 @@ std::optional<StatLine> parse_stat(std::string_view text) {
 
 std::optional<ThreadView> view_thread(pid_t process, pid_t thread) {
   const std::string folder = fmt::format("/proc/{}/task/{}/", process, thread);
-  const auto stat = parse_stat(text_of(folder + "stat"));
+  const auto stat = parse_stat(proc_text(folder + "stat"));
   if (!stat) {
     return std::nullopt;
   }
   ThreadView view;
   view.name = stat->name;
   view.state = stat->state;
-  view.processor_ms = milliseconds(stat->ticks);
-  if (const std::string function = text_of(folder + "wchan"); function != "0") {
+  view.processor_ms = milliseconds_of(stat->ticks);
+  if (const std::string function = proc_text(folder + "wchan"); function != "0") {
     view.waits_in = function;
   }
-  read_call(process, text_of(folder + "syscall"), view);
+  read_call(process, proc_text(folder + "syscall"), view);
   return view;
 }
 
@@ -317,7 +316,8 @@ std::vector<pid_t> descendants_of(pid_t process) {
     const pid_t next = left.back();
     left.pop_back();
     for (const pid_t thread : threads_of(next)) {
-      std::istringstream children(text_of(fmt::format("/proc/{}/task/{}/children", next, thread)));
+      std::istringstream children(
+          proc_text(fmt::format("/proc/{}/task/{}/children", next, thread)));
       for (pid_t child = 0; children >> child;) {
         found.push_back(child);
         left.push_back(child);
@@ -328,7 +328,7 @@ std::vector<pid_t> descendants_of(pid_t process) {
 }
 
 std::optional<pid_t> process_of(pid_t thread) {
-  std::istringstream status(text_of(fmt::format("/proc/{}/status", thread)));
+  std::istringstream status(proc_text(fmt::format("/proc/{}/status", thread)));
   for (std::string word; status >> word;) {
     if (word == "Tgid:") {
       pid_t process = 0;
@@ -339,12 +339,12 @@ std::optional<pid_t> process_of(pid_t thread) {
 }
 
 uint64_t processor_ms_of(pid_t process) {
-  const auto stat = parse_stat(text_of(fmt::format("/proc/{}/stat", process)));
-  return stat ? milliseconds(stat->ticks) : 0;
+  const auto stat = parse_stat(proc_text(fmt::format("/proc/{}/stat", process)));
+  return stat ? milliseconds_of(stat->ticks) : 0;
 }
 
 std::vector<Mapping> mappings_of(pid_t process) {
-  return parse_maps(text_of(fmt::format("/proc/{}/maps", process)));
+  return parse_maps(proc_text(fmt::format("/proc/{}/maps", process)));
 }
 
 std::vector<CodePlace> callers_of(pid_t process, uint64_t stack, CodePlaces& places, size_t most) {

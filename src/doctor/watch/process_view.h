@@ -14,6 +14,9 @@
 
 namespace mynah::doctor {
 
+// A whole file of /proc, none of which has a size; empty where it cannot be read.
+[[nodiscard]] std::string proc_text(const std::string& path);
+
 // A thread as its files in /proc/PID/task/TID show it.
 struct ThreadView {
   std::string name;
@@ -57,6 +60,9 @@ struct StatLine {
 [[nodiscard]] uint64_t processor_ms_of(pid_t process);
 
 [[nodiscard]] std::vector<Mapping> mappings_of(pid_t process);
+
+// Callers of a thread that are worth looking for.
+inline constexpr size_t kMostCallers = 12;
 
 // Who called, by the words of a thread's stack: those that point behind a call of a function. Old
 // words may be among them, so that this is no backtrace; the nearest are first, at most `most`, and

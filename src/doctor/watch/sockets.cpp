@@ -4,8 +4,6 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -15,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
+#include "doctor/watch/process_view.h"
 
 namespace mynah::doctor {
 
@@ -59,11 +58,6 @@ std::optional<std::string> address(std::string_view text, bool six) {
   }
   return six ? fmt::format("[{}]:{}", shown.data(), *port)
              : fmt::format("{}:{}", shown.data(), *port);
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace
@@ -121,9 +115,9 @@ Sockets parse_unix_sockets(std::string_view text) {
 
 Sockets sockets_of(pid_t process) {
   const std::string folder = fmt::format("/proc/{}/net/", process);
-  Sockets sockets = parse_tcp_sockets(text_of(folder + "tcp"), false);
-  sockets.merge(parse_tcp_sockets(text_of(folder + "tcp6"), true));
-  sockets.merge(parse_unix_sockets(text_of(folder + "unix")));
+  Sockets sockets = parse_tcp_sockets(proc_text(folder + "tcp"), false);
+  sockets.merge(parse_tcp_sockets(proc_text(folder + "tcp6"), true));
+  sockets.merge(parse_unix_sockets(proc_text(folder + "unix")));
   return sockets;
 }
 

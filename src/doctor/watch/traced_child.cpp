@@ -31,7 +31,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostCallers = 12;
 // Until a thread that was asked to stop counts as one that cannot.
 constexpr std::chrono::milliseconds kStops{200};
 // Until what was killed counts as held by the kernel.

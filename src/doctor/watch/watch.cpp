@@ -36,7 +36,6 @@ constexpr milliseconds kDrain{1000};
 
 constexpr size_t kMostThreads = 64;  // that are described
 constexpr size_t kMostRunning = 16;  // that are looked at again and again
-constexpr size_t kMostCallers = 12;
 constexpr int kLooks = 20;
 constexpr milliseconds kBetweenLooks{40};
 // A loop that waits for a word to change is shorter, one that computes changes its registers.

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 // Threads that are told one by one; the others are counted.
 constexpr size_t kMostTold = 4;
-constexpr size_t kMostCallers = 6;
+constexpr size_t kMostNamedCallers = 6;
 
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);
@@ -154,7 +154,7 @@ std::vector<std::string> watched_lines(const Watched& watched) {
     lines.push_back(fmt::format("{}: {}", title_of(thread), what_it_does(thread)));
     size_t callers = 0;
     for (const CodePlace& caller : thread.callers) {
-      if (caller == thread.at || is_beginning(caller) || callers == kMostCallers) {
+      if (caller == thread.at || is_beginning(caller) || callers == kMostNamedCallers) {
         continue;
       }
       lines.push_back(fmt::format("  {} {}", callers == 0 ? "called, by its stack, from" : "from",
