@@ -33,6 +33,9 @@ function(mynah_groups target)
     string(MAKE_C_IDENTIFIER "${name}" name)
     list(SORT "sources of ${folder}")
     list(LENGTH "sources of ${folder}" count)
+    if(count EQUAL 1)
+      continue()
+    endif()
     # As many groups as are needed, of one size.
     math(EXPR groups "(${count} + ${MYNAH_GROUP_SOURCES} - 1) / ${MYNAH_GROUP_SOURCES}")
     set(position 0)
@@ -43,6 +46,11 @@ function(mynah_groups target)
     endforeach()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# mynah_group_later(target): groups its sources once every folder has added its own.
+function(mynah_group_later target)
+  cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [[${PROJECT_SOURCE_DIR}]] CALL mynah_groups ${target})")
 endfunction()
 
 # mynah_own_flags(variable target source): sets it where the source is compiled in a way of its own.

@@ -44,7 +44,7 @@ endif()
 set(MYNAH_PLAIN_LIBRARIES cli doctor place store text)
 
 # What is compiled in groups (groups.cmake): what computes stays apart, each source with the compiler's whole attention.
-set(MYNAH_GROUPED_LIBRARIES doctor)
+set(MYNAH_GROUPED_LIBRARIES doctor text)
 include(groups)
 
 function(mynah_library name)
@@ -59,9 +59,8 @@ function(mynah_library name)
   add_library(mynah::${name} ALIAS mynah_${name})
   target_include_directories(mynah_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(mynah_${name} PRIVATE mynah_warnings mynah_baseline)
-  # Once every folder has added its sources.
   if(name IN_LIST MYNAH_GROUPED_LIBRARIES)
-    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [[${PROJECT_SOURCE_DIR}]] CALL mynah_groups mynah_${name})")
+    mynah_group_later(mynah_${name})
   endif()
 endfunction()
 

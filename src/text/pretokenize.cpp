@@ -10,10 +10,10 @@
 namespace mynah {
 namespace {
 
-enum class Kind : uint8_t { Letter, Number, Space, Symbol, End };
+enum class CharacterKind : uint8_t { Letter, Number, Space, Symbol, End };
 
 struct Character {
-  Kind kind = Kind::End;
+  CharacterKind kind = CharacterKind::End;
   size_t bytes = 0;
 };
 
@@ -23,18 +23,18 @@ Character character_at(std::string_view text, size_t position) {
     return {};
   }
   if (!step.valid) {
-    return {.kind = Kind::Symbol, .bytes = step.bytes};
+    return {.kind = CharacterKind::Symbol, .bytes = step.bytes};
   }
   if (is_letter(step.code_point)) {
-    return {.kind = Kind::Letter, .bytes = step.bytes};
+    return {.kind = CharacterKind::Letter, .bytes = step.bytes};
   }
   if (is_number(step.code_point)) {
-    return {.kind = Kind::Number, .bytes = step.bytes};
+    return {.kind = CharacterKind::Number, .bytes = step.bytes};
   }
   if (is_white_space(step.code_point)) {
-    return {.kind = Kind::Space, .bytes = step.bytes};
+    return {.kind = CharacterKind::Space, .bytes = step.bytes};
   }
-  return {.kind = Kind::Symbol, .bytes = step.bytes};
+  return {.kind = CharacterKind::Symbol, .bytes = step.bytes};
 }
 
 // The length of the English contraction at the start, or 0.
@@ -50,7 +50,7 @@ size_t contraction(std::string_view text) {
 }
 
 // The end of the run of one kind that starts here.
-size_t run_end(std::string_view text, size_t position, Kind kind) {
+size_t run_end(std::string_view text, size_t position, CharacterKind kind) {
   for (;;) {
     const Character next = character_at(text, position);
     if (next.kind != kind) {
@@ -67,10 +67,10 @@ size_t space_end(std::string_view text, size_t position) {
   size_t end = position;
   for (;;) {
     const Character next = character_at(text, end);
-    if (next.kind == Kind::End) {
+    if (next.kind == CharacterKind::End) {
       return end;
     }
-    if (next.kind != Kind::Space) {
+    if (next.kind != CharacterKind::Space) {
       return last > position ? last : end;
     }
     last = end;
@@ -84,8 +84,8 @@ size_t piece_end(std::string_view text, size_t position) {
   }
   const bool after_blank = text[position] == ' ';
   const size_t start = after_blank ? position + 1 : position;
-  const Kind kind = character_at(text, start).kind;
-  if (kind != Kind::Space && kind != Kind::End) {
+  const CharacterKind kind = character_at(text, start).kind;
+  if (kind != CharacterKind::Space && kind != CharacterKind::End) {
     return run_end(text, start, kind);
   }
   return space_end(text, position);

@@ -16,7 +16,7 @@ char32_t small(char32_t c) {
   return to_lower(std::u32string(1, c))[0];
 }
 
-bool is_capital(char32_t c) {
+bool has_small_form(char32_t c) {
   return small(c) != c;
 }
 
@@ -39,7 +39,7 @@ bool is_lone_capital(std::string_view text) {
   if (points.size() > 1 && kQuotes.contains(points[0])) {
     points.erase(0, 1);
   }
-  return points.size() == 1 && is_letter(points[0]) && is_capital(points[0]);
+  return points.size() == 1 && is_letter(points[0]) && has_small_form(points[0]);
 }
 
 bool is_capital_class(std::string_view classes) {
@@ -58,7 +58,7 @@ bool continues_capital(std::string_view capital, std::string_view rest) {
   if (word.empty() || capital.empty()) {
     return false;
   }
-  if (!is_capital(word[0])) {
+  if (!has_small_form(word[0])) {
     return true;
   }
   return std::ranges::none_of(word, [](char32_t c) { return small(c) == c && c != U'\''; });

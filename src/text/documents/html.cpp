@@ -26,11 +26,6 @@ constexpr std::array<std::string_view, 16> kSilent = {
 // As Markdown's code blocks are said.
 constexpr std::string_view kCodeBlock = "Code block.";
 
-template <size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // Whether one of an attribute's words is one of these.
 template <size_t N>
 bool has_one_of(std::string_view words, const std::array<std::string_view, N>& names) {

@@ -20,15 +20,10 @@ constexpr std::array<std::string_view, 27> kBlocks = {
     "table", "tr",   "caption", "blockquote", "pre",     "figure", "figcaption",
     "hr",    "body", "address", "details",    "summary", "center"};
 
-template <size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 bool is_silent(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kSilent = {"script", "style", "head",    "template",
-                                                       "svg",    "math",  "noscript"};
-  return is_one_of(name, kSilent);
+  constexpr std::array<std::string_view, 7> kSilentInOutline = {
+      "script", "style", "head", "template", "svg", "math", "noscript"};
+  return is_one_of(name, kSilentInOutline);
 }
 
 bool any_word(std::string_view words, DocumentWord kind) {
@@ -292,6 +287,10 @@ bool HtmlOutline::is_within(size_t element, size_t outer) const {
 
 HtmlOutline outline_of(std::string_view page) {
   return Outliner(page).read();
+}
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 int heading_level(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,9 @@ struct HtmlOutline {
 // Any bytes. Blocks, links, raised text and whatever has an id, a class or a role are elements;
 // other inline ones are passed over, and so is everything beyond 500,000 elements.
 [[nodiscard]] HtmlOutline outline_of(std::string_view page);
+
+// Whether an element's name is one of these.
+[[nodiscard]] bool is_one_of(std::string_view name, std::span<const std::string_view> names);
 
 // The level of "h1" to "h6"; 0 for other names.
 [[nodiscard]] int heading_level(std::string_view name);

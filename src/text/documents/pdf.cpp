@@ -17,7 +17,7 @@
 namespace mynah {
 namespace {
 
-constexpr size_t kMostBytes = size_t{64} << 20U;
+constexpr size_t kMostLayoutBytes = size_t{64} << 20U;
 constexpr std::chrono::minutes kPatience{2};
 
 Result<std::vector<PdfPage>> read_all(int fd) {
@@ -32,7 +32,7 @@ Result<std::vector<PdfPage>> read_all(int fd) {
     if (ready && got < 0 && errno == EINTR) {
       continue;
     }
-    if (got < 0 || layout.bytes() > kMostBytes) {
+    if (got < 0 || layout.bytes() > kMostLayoutBytes) {
       return fail(ErrorCode::InvalidInput, "pdftotext took too long over it, or found too much");
     }
     if (got == 0) {

@@ -60,7 +60,7 @@ std::string raised_label(const std::string& core) {
   return raised(core).value_or(std::string());
 }
 
-bool ends_sentence(std::string_view text) {
+bool ends_in_stop(std::string_view text) {
   return !text.empty() && std::string_view(".!?\")").contains(text.back());
 }
 
@@ -341,7 +341,7 @@ void take_footnotes(std::vector<PdfPage>& pages, NoteReading how, const PdfLineJ
     PageNotes* const before = found.empty() ? nullptr : &found.back();
     PageNotes& notes = found.emplace_back(page, body, lines, before);
     notes.find();
-    if (last != nullptr && !ends_sentence(last->text)) {
+    if (last != nullptr && !ends_in_stop(last->text)) {
       if (const std::string rest = notes.take_rest(); !rest.empty()) {
         lines.append(last->text, rest, " ");
       }

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A text of ten million words; more is no book but a mistake.
-constexpr uintmax_t kMostBytes = 64U << 20U;
+constexpr uintmax_t kMostDocumentBytes = 64U << 20U;
 
 constexpr std::array<std::string_view, 9> kExtensions = {
     ".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".epub", ".pdf"};
@@ -47,9 +47,9 @@ Result<std::string> read_file(const std::string& path) {
     return fail(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::Io,
                 path + ": " + std::strerror(errno));
   }
-  if (const uintmax_t size = fs::file_size(path, error); !error && size > kMostBytes) {
+  if (const uintmax_t size = fs::file_size(path, error); !error && size > kMostDocumentBytes) {
     return fail(ErrorCode::InvalidInput, fmt::format("{}: wanted a text of at most {} MB, found {}",
-                                                     path, kMostBytes >> 20U, size >> 20U));
+                                                     path, kMostDocumentBytes >> 20U, size >> 20U));
   }
   return std::string(std::istreambuf_iterator<char>(file), {});
 }

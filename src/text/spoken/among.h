@@ -1,4 +1,4 @@
-// Tables of words.
+// Tables of words, and sets of characters.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,11 @@ template <size_t n>
 [[nodiscard]] constexpr bool among(const std::array<std::string_view, n>& words,
                                    std::string_view word) {
   return std::ranges::find(words, word) != words.end();
+}
+
+// Whether a character is one of a set.
+[[nodiscard]] constexpr bool among(std::u32string_view set, char32_t c) {
+  return set.find(c) != std::u32string_view::npos;
 }
 
 }  // namespace mynah

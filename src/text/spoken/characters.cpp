@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "text/spoken/among.h"
 #include "text/unicode.h"
 
 namespace mynah {
-namespace {
-
-bool among(std::u32string_view set, char32_t c) {
-  return set.find(c) != std::u32string_view::npos;
-}
-
-}  // namespace
-
 bool is_vowel_letter(char c) {
   return std::string_view("aeiouyAEIOUY").find(c) != std::string_view::npos;
 }

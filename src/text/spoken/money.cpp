@@ -226,11 +226,12 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
   return Reading{end, std::move(words)};
 }
 
-constexpr size_t kNear = 24;  // tokens
+constexpr size_t kNearAmount = 24;  // tokens
 
 // "rose 12.5c to $1.05": dollars or euros near.
 bool is_beside_money(const Tokens& tokens, size_t at) {
-  for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
+  for (size_t i = at > kNearAmount ? at - kNearAmount : 0;
+       i < at + kNearAmount && !tokens.is_end(i); ++i) {
     if (tokens.is(i, "$") || tokens.is(i, "\u20AC")) {
       return true;
     }
@@ -261,7 +262,7 @@ std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDi
         tokens.is(amount->end, "c") && tokens.ends_word(amount->end + 1) &&
         !tokens.is(amount->end + 1, ".") && amount->decimals.size() < 2 &&
         amount->whole.size() < 3 &&
-        (!is_near(WordList{"heat"}, tokens, at, kNear) || is_beside_money(tokens, at));
+        (!is_near(WordList{"heat"}, tokens, at, kNearAmount) || is_beside_money(tokens, at));
     if (cent || tokens.is(amount->end, "\u00A2") ||
         (tokens.is(amount->end, "p") && tokens.ends_word(amount->end + 1))) {
       const bool cents = !tokens.is(amount->end, "p");

@@ -116,7 +116,7 @@ bool take_dotted_groups(const Tokens& tokens, size_t at, Quantity& quantity) {
   return true;
 }
 
-std::string_view sign_words(std::string_view sign) {
+std::string_view sign_before_words(std::string_view sign) {
   if (sign == "-" || sign == "\u2212") {
     return "minus";
   }
@@ -210,7 +210,7 @@ std::string fraction_words(std::string_view numerator, std::string_view denomina
 }
 
 std::optional<Quantity> quantity_at(const Tokens& tokens, size_t at) {
-  const std::string_view sign = sign_words(tokens.text(at));
+  const std::string_view sign = sign_before_words(tokens.text(at));
   if (sign.empty()) {
     // ".5" begins a number where nothing stands before its point.
     const bool point = tokens.is(at, ".") && tokens.begins_word(at);

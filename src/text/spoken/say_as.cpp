@@ -19,7 +19,7 @@ constexpr auto kKnown = std::to_array<std::string_view>(
      "time", "telephone", "currency", "fraction", "unit", "address", "expletive", "bleep",
      "interjection"});
 
-std::string sign_words(std::string_view character) {
+std::string character_name(std::string_view character) {
   constexpr auto kNames =
       std::to_array<std::pair<std::string_view, std::string_view>>({{".", "dot"},
                                                                     {",", "comma"},
@@ -64,7 +64,7 @@ std::string character_words(std::string_view text) {
     } else if (step.code_point >= 0x80 && step.valid) {
       name = kLetterName + std::string(character);
     } else {
-      name = sign_words(character);
+      name = character_name(character);
     }
     words = join_words(words, name);
     at += step.bytes;

@@ -2,16 +2,13 @@
 
 #include <string>
 
+#include "text/spoken/among.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/utf8.h"
 
 namespace mynah {
 namespace {
-
-bool among(std::u32string_view set, char32_t c) {
-  return set.find(c) != std::u32string_view::npos;
-}
 
 bool touches_left(char32_t c) {
   return among(U".,;:!?)\u201D\u2026-", c);

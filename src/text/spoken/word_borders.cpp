@@ -3,17 +3,14 @@
 #include <string_view>
 
 #include "text/scripts.h"
+#include "text/spoken/among.h"
 #include "text/spoken/characters.h"
 #include "text/unicode.h"
 
 namespace mynah {
 namespace {
 
-bool among(std::u32string_view set, char32_t c) {
-  return set.find(c) != std::u32string_view::npos;
-}
-
-bool is_word_part(char32_t c) {
+bool belongs_to_word(char32_t c) {
   return is_letter(c) || is_number(c) || is_mark(c);
 }
 
@@ -34,10 +31,10 @@ bool is_written_without_spaces(char32_t c) {
 }  // namespace
 
 bool is_word_border(char32_t before, char32_t behind) {
-  const bool ends = is_word_part(before) || is_spaced_stop(before) ||
+  const bool ends = belongs_to_word(before) || is_spaced_stop(before) ||
                     among(U",;:%\u2030", before) || (is_closer(before) && !is_even_quote(before));
   const bool currency = among(U"$\u00A3\u00A5", behind) || (behind >= 0x20A0 && behind <= 0x20CF);
-  const bool begins = is_word_part(behind) || currency || among(U"#@\u00A7", behind) ||
+  const bool begins = belongs_to_word(behind) || currency || among(U"#@\u00A7", behind) ||
                       (is_opener(behind) && !is_even_quote(behind));
   return ends && begins &&
          !(is_written_without_spaces(before) && is_written_without_spaces(behind));
