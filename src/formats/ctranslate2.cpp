@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kBinaryVersion = 6;
 
 // include/ctranslate2/types.h, enum class DataType, in order.
-constexpr std::array<ElementType, 6> kTypes = {{
+constexpr std::array<ElementType, 6> kElementTypes = {{
     {DType::F32, Widening::None},
     {DType::I8, Widening::None},
     {DType::I32, Widening::I16ToI32},
@@ -26,7 +26,7 @@ constexpr std::array<ElementType, 6> kTypes = {{
 }};
 
 // Two bytes of length, then that many bytes of which the last is NUL.
-Result<std::string_view> read_string(ByteReader& reader, std::string_view what) {
+Result<std::string_view> read_short_string(ByteReader& reader, std::string_view what) {
   MYNAH_TRY(const auto length, reader.read<uint16_t>(what));
   MYNAH_TRY(const std::string_view text, reader.text(length, what));
   if (text.empty() || text.find('\0') != text.size() - 1) {
@@ -36,7 +36,7 @@ Result<std::string_view> read_string(ByteReader& reader, std::string_view what) 
 }
 
 Status read_variable(ByteReader& reader, TensorFileBuilder& builder) {
-  MYNAH_TRY(const std::string_view name, read_string(reader, "a variable's name"));
+  MYNAH_TRY(const std::string_view name, read_short_string(reader, "a variable's name"));
   MYNAH_TRY(const auto rank, reader.read<uint8_t>("a variable's rank"));
   std::vector<uint64_t> sizes;
   for (int i = 0; i < rank; ++i) {
@@ -44,22 +44,22 @@ Status read_variable(ByteReader& reader, TensorFileBuilder& builder) {
     sizes.push_back(size);
   }
   MYNAH_TRY(const auto type, reader.read<uint8_t>("a variable's type"));
-  if (type >= kTypes.size()) {
+  if (type >= kElementTypes.size()) {
     return reader.fail_here(
         fmt::format("variable {}: wanted an element type from 0 to {}, found {}", in_quotes(name),
-                    kTypes.size() - 1, type));
+                    kElementTypes.size() - 1, type));
   }
   MYNAH_TRY(const auto byte_count, reader.read<uint32_t>("a variable's number of bytes"));
   MYNAH_TRY(const std::span<const std::byte> bytes,
             reader.take(byte_count, "variable " + in_quotes(name)));
-  return builder.add(name, kTypes[type], sizes, bytes);
+  return builder.add(name, kElementTypes[type], sizes, bytes);
 }
 
 Status read_aliases(ByteReader& reader, TensorFileBuilder& builder) {
   MYNAH_TRY(const auto count, reader.read<uint32_t>("the number of aliases"));
   for (uint32_t i = 0; i < count; ++i) {
-    MYNAH_TRY(const std::string_view alias, read_string(reader, "an alias"));
-    MYNAH_TRY(const std::string_view target, read_string(reader, "an alias's target"));
+    MYNAH_TRY(const std::string_view alias, read_short_string(reader, "an alias"));
+    MYNAH_TRY(const std::string_view target, read_short_string(reader, "an alias's target"));
     if (!builder.contains(target)) {
       return reader.fail_here("alias " + in_quotes(alias) + " stands for " + in_quotes(target) +
                               ", which the file does not have");
@@ -127,7 +127,7 @@ Result<TensorFile> read_ctranslate2(const std::shared_ptr<const MappedFile>& mod
             kBinaryVersion, version),
         ErrorCode::Unsupported);
   }
-  MYNAH_TRY(const std::string_view spec, read_string(reader, "the specification's name"));
+  MYNAH_TRY(const std::string_view spec, read_short_string(reader, "the specification's name"));
   MYNAH_TRY(const auto revision, reader.read<uint32_t>("the specification's revision"));
   MYNAH_TRY_STATUS(builder.set("ctranslate2.spec", std::string(spec)));
   MYNAH_TRY_STATUS(builder.set("ctranslate2.revision", static_cast<int64_t>(revision)));

@@ -11,7 +11,7 @@ struct GgmlType {
   ElementType type;
 };
 
-constexpr std::array<GgmlType, 18> kTypes = {{
+constexpr std::array<GgmlType, 18> kGgmlTypes = {{
     {0, {DType::F32, Widening::None}},
     {1, {DType::F16, Widening::None}},
     {2, {DType::Q4_0, Widening::None}},
@@ -35,15 +35,15 @@ constexpr std::array<GgmlType, 18> kTypes = {{
 }  // namespace
 
 std::optional<ElementType> element_type_of_ggml(uint32_t number) {
-  const auto* const found = std::ranges::find(kTypes, number, &GgmlType::number);
-  return found == kTypes.end() ? std::nullopt : std::optional(found->type);
+  const auto* const found = std::ranges::find(kGgmlTypes, number, &GgmlType::number);
+  return found == kGgmlTypes.end() ? std::nullopt : std::optional(found->type);
 }
 
 std::optional<uint32_t> ggml_number(DType dtype) {
-  const auto* const found = std::ranges::find_if(kTypes, [&](const GgmlType& t) {
+  const auto* const found = std::ranges::find_if(kGgmlTypes, [&](const GgmlType& t) {
     return t.type.dtype == dtype && t.type.widening == Widening::None;
   });
-  return found == kTypes.end() ? std::nullopt : std::optional(found->number);
+  return found == kGgmlTypes.end() ? std::nullopt : std::optional(found->number);
 }
 
 }  // namespace mynah

@@ -12,7 +12,7 @@
 namespace mynah {
 namespace {
 
-Result<std::string_view> read_string(ByteReader& reader, std::string_view what) {
+Result<std::string_view> read_long_string(ByteReader& reader, std::string_view what) {
   MYNAH_TRY(const auto length, reader.read<uint64_t>(what));
   return reader.text(length, what);
 }
@@ -72,7 +72,7 @@ Result<MetadataValue> read_array(ByteReader& reader) {
   if (type == GgufType::String) {
     std::vector<std::string> values;
     for (uint64_t i = 0; i < count; ++i) {
-      MYNAH_TRY(const std::string_view value, read_string(reader, "a string of an array"));
+      MYNAH_TRY(const std::string_view value, read_long_string(reader, "a string of an array"));
       values.emplace_back(value);
     }
     return values;
@@ -118,7 +118,7 @@ Result<MetadataValue> read_value(ByteReader& reader) {
       return value != 0;
     }
     case GgufType::String: {
-      MYNAH_TRY(const std::string_view value, read_string(reader, "a string"));
+      MYNAH_TRY(const std::string_view value, read_long_string(reader, "a string"));
       return std::string(value);
     }
     case GgufType::Array:
@@ -137,7 +137,7 @@ struct TensorInfo {
 
 Result<TensorInfo> read_tensor_info(ByteReader& reader) {
   TensorInfo info;
-  MYNAH_TRY(info.name, read_string(reader, "a tensor's name"));
+  MYNAH_TRY(info.name, read_long_string(reader, "a tensor's name"));
   const auto complain = [&](std::string_view message, ErrorCode code = ErrorCode::InvalidInput) {
     return reader.fail_here(fmt::format("tensor {}: {}", in_quotes(info.name), message), code);
   };
@@ -223,7 +223,7 @@ Result<TensorFile> read_gguf(const std::shared_ptr<const MappedFile>& file) {
   MYNAH_TRY(const auto tensor_count, reader.read<uint64_t>("the number of tensors"));
   MYNAH_TRY(const auto value_count, reader.read<uint64_t>("the number of key-values"));
   for (uint64_t i = 0; i < value_count; ++i) {
-    MYNAH_TRY(const std::string_view key, read_string(reader, "a key"));
+    MYNAH_TRY(const std::string_view key, read_long_string(reader, "a key"));
     MYNAH_TRY(MetadataValue value, read_value(reader));
     MYNAH_TRY_STATUS(builder.set(key, std::move(value)));
   }

@@ -14,7 +14,7 @@ constexpr std::string_view kOldMagic = "ld.so-1.7.0";
 constexpr uint64_t kOldHeaderBytes = 16;
 constexpr uint64_t kOldEntryBytes = 12;
 constexpr uint64_t kAlignment = 8;  // of the new header behind the old format
-constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
+constexpr std::string_view kCacheMagic = "glibc-ld.so.cache1.1";
 constexpr uint64_t kHeaderBytes = 48;
 constexpr uint64_t kEntryBytes = 24;
 constexpr size_t kLongestPath = 4096;
@@ -73,17 +73,17 @@ Result<std::vector<LdCacheEntry>> read_ld_cache(std::span<const std::byte> bytes
   MYNAH_TRY(const uint64_t begin, find_new_format(bytes, name));
   const auto cache = bytes.subspan(begin);
   ByteReader reader(cache, name, begin);
-  if (!begins_with(cache, kMagic)) {
-    return reader.fail_here(fmt::format("wanted {}, found something else", in_quotes(kMagic)));
+  if (!begins_with(cache, kCacheMagic)) {
+    return reader.fail_here(fmt::format("wanted {}, found something else", in_quotes(kCacheMagic)));
   }
-  MYNAH_TRY_STATUS(reader.take(kMagic.size(), "the magic"));
+  MYNAH_TRY_STATUS(reader.take(kCacheMagic.size(), "the magic"));
   MYNAH_TRY(const auto count, reader.read<uint32_t>("the number of entries"));
   MYNAH_TRY_STATUS(reader.read<uint32_t>("the names' size"));
   MYNAH_TRY(const auto order, reader.read<uint8_t>("the byte order"));
   if ((order & kOrderBits) != kOrderUnset && (order & kOrderBits) != kOrderLittle) {
     return reader.fail_here("wanted a little-endian cache, found another", ErrorCode::Unsupported);
   }
-  MYNAH_TRY_STATUS(reader.take(kHeaderBytes - kMagic.size() - 9, "the header"));
+  MYNAH_TRY_STATUS(reader.take(kHeaderBytes - kCacheMagic.size() - 9, "the header"));
   MYNAH_TRY(const auto table, reader.take(count * kEntryBytes, "the entries"));
   ByteReader fields(table, name, begin + kHeaderBytes);
   std::vector<LdCacheEntry> entries;

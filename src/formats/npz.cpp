@@ -16,7 +16,7 @@
 namespace mynah {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 
 struct NumpyType {
   std::string_view spelled;
@@ -24,7 +24,7 @@ struct NumpyType {
   size_t bytes;
 };
 
-constexpr std::array<NumpyType, 12> kTypes = {{
+constexpr std::array<NumpyType, 12> kNumpyTypes = {{
     {"<f4", {DType::F32, Widening::None}, 4},
     {"<f2", {DType::F16, Widening::None}, 2},
     {"<f8", {DType::F32, Widening::F64ToF32}, 8},
@@ -129,8 +129,8 @@ class HeaderParser {
                                ErrorCode::Unsupported);
     }
     MYNAH_TRY(const std::string_view spelled, parse_string());
-    const auto* const found = std::ranges::find(kTypes, spelled, &NumpyType::spelled);
-    if (found == kTypes.end()) {
+    const auto* const found = std::ranges::find(kNumpyTypes, spelled, &NumpyType::spelled);
+    if (found == kNumpyTypes.end()) {
       return reader_.fail_here(fmt::format("element type {} is none that mynah reads; save the "
                                            "array as little-endian float32, float16 or integers",
                                            in_quotes(spelled)),
@@ -175,8 +175,8 @@ class HeaderParser {
 };
 
 Result<Header> read_header(ByteReader& reader) {
-  MYNAH_TRY(const std::string_view magic, reader.text(kMagic.size(), "the magic"));
-  if (magic != kMagic) {
+  MYNAH_TRY(const std::string_view magic, reader.text(kNpyMagic.size(), "the magic"));
+  if (magic != kNpyMagic) {
     return reader.fail_here("wanted NumPy's magic, found " + in_quotes(magic));
   }
   MYNAH_TRY(const auto major, reader.read<uint8_t>("the version"));

@@ -20,7 +20,7 @@ struct OnnxType {
   ValueField field;
 };
 
-constexpr std::array<OnnxType, 13> kTypes = {{
+constexpr std::array<OnnxType, 13> kOnnxTypes = {{
     {1, {DType::F32, Widening::None}, 4, ValueField::Float},
     {2, {DType::U8, Widening::None}, 1, ValueField::Int32},
     {3, {DType::I8, Widening::None}, 1, ValueField::Int32},
@@ -125,8 +125,8 @@ Result<std::string> read_onnx_tensor(ProtoReader message, std::string_view scope
   }
   std::string full(scope);
   full += name;
-  const auto* const type = std::ranges::find(kTypes, tensor.type, &OnnxType::number);
-  if (type == kTypes.end()) {
+  const auto* const type = std::ranges::find(kOnnxTypes, tensor.type, &OnnxType::number);
+  if (type == kOnnxTypes.end()) {
     return message.fail_here(fmt::format("tensor {}: ONNX element type {} is none that mynah reads",
                                          in_quotes(full), tensor.type),
                              ErrorCode::Unsupported);

@@ -13,7 +13,7 @@
 namespace mynah {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using OwnBytes = std::vector<std::byte>;
 
 // Widening doubles, and a varint of one byte may stand for eight: with both, sixteen bytes of
 // copies a byte of file is the most an honest file needs.
@@ -42,9 +42,9 @@ size_t file_block_bytes(ElementType type) {
 
 // Each From of `bytes` as a To; nothing where a value would change.
 template <class From, class To>
-std::optional<Bytes> converted(std::span<const std::byte> bytes) {
+std::optional<OwnBytes> converted(std::span<const std::byte> bytes) {
   const size_t count = bytes.size() / sizeof(From);
-  Bytes out(count * sizeof(To));
+  OwnBytes out(count * sizeof(To));
   for (size_t i = 0; i < count; ++i) {
     From from;
     std::memcpy(&from, bytes.data() + i * sizeof(From), sizeof(From));
@@ -62,7 +62,7 @@ std::optional<Bytes> converted(std::span<const std::byte> bytes) {
   return out;
 }
 
-std::optional<Bytes> widened(Widening widening, std::span<const std::byte> bytes) {
+std::optional<OwnBytes> widened(Widening widening, std::span<const std::byte> bytes) {
   switch (widening) {
     case Widening::None:
       break;
@@ -77,7 +77,7 @@ std::optional<Bytes> widened(Widening widening, std::span<const std::byte> bytes
     case Widening::F64ToF32:
       return converted<double, float>(bytes);
   }
-  return Bytes(bytes.begin(), bytes.end());
+  return OwnBytes(bytes.begin(), bytes.end());
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ Result<std::span<const std::byte>> TensorFileBuilder::aligned(std::string_view n
                     "the tensor as float32"
                   : "found a value above the largest int64");
   }
-  auto owner = std::make_shared<const Bytes>(std::move(*copy));
+  auto owner = std::make_shared<const OwnBytes>(std::move(*copy));
   const std::span<const std::byte> view(*owner);
   keep(std::move(owner));
   return view;
@@ -201,7 +201,7 @@ Status TensorFileBuilder::add(std::string_view name, ElementType type,
 
 Status TensorFileBuilder::add_owned(std::string_view name, ElementType type,
                                     std::span<const uint64_t> sizes,
-                                    std::shared_ptr<const Bytes> bytes) {
+                                    std::shared_ptr<const OwnBytes> bytes) {
   const std::span<const std::byte> view(*bytes);
   MYNAH_TRY_STATUS(charge(name, view.size()));
   keep(std::move(bytes));
@@ -238,7 +238,7 @@ Status TensorFileBuilder::attach_row_scales(std::string_view suffix, Inverse inv
     }
     tensor.row_scales = scales.bytes;
     if (inverse == Inverse::Yes) {
-      Bytes inverted(scales.bytes.size());
+      OwnBytes inverted(scales.bytes.size());
       for (size_t at = 0; at < inverted.size(); at += sizeof(float)) {
         float scale = 0.0F;
         std::memcpy(&scale, scales.bytes.data() + at, sizeof(float));
@@ -249,7 +249,7 @@ Status TensorFileBuilder::attach_row_scales(std::string_view suffix, Inverse inv
         scale = 1.0F / scale;
         std::memcpy(inverted.data() + at, &scale, sizeof(float));
       }
-      auto owner = std::make_shared<const Bytes>(std::move(inverted));
+      auto owner = std::make_shared<const OwnBytes>(std::move(inverted));
       tensor.row_scales = *owner;
       keep(std::move(owner));
     }
