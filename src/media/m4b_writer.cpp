@@ -12,7 +12,7 @@
 namespace mynah::media {
 namespace {
 
-constexpr int kBufferBytes = 1 << 16;
+constexpr int kWriteBufferBytes = 1 << 16;
 constexpr size_t kMostTagBytes = size_t{1} << 24;
 
 int write_packet(void* /*self*/, uint8_t* bytes, int count) {
@@ -83,10 +83,10 @@ bool M4bWriter::open(const AVCodecContext& codec) {
     return false;
   }
   format_.reset(format);
-  auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
-  io_ = buffer == nullptr
-            ? nullptr
-            : avio_alloc_context(buffer, kBufferBytes, 1, nullptr, nullptr, write_packet, seek);
+  auto* buffer = static_cast<uint8_t*>(av_malloc(kWriteBufferBytes));
+  io_ = buffer == nullptr ? nullptr
+                          : avio_alloc_context(buffer, kWriteBufferBytes, 1, nullptr, nullptr,
+                                               write_packet, seek);
   if (io_ == nullptr) {
     return false;
   }

@@ -6,27 +6,23 @@
 #include <optional>
 #include <string_view>
 
+#include "media/ogg_layout.h"
+
 namespace mynah::media {
 namespace {
 
-constexpr std::string_view kCapture = "OggS";
-constexpr size_t kHeaderBytes = 27;  // and a table of up to 255 lengths
-constexpr size_t kFlagsAt = 5;
-constexpr size_t kSegmentsAt = 26;
-constexpr unsigned kBeginsFlag = 2;
-
 bool is_page(std::span<const uint8_t> bytes) {
-  return bytes.size() >= kCapture.size() &&
-         std::equal(kCapture.begin(), kCapture.end(), bytes.begin());
+  return bytes.size() >= kOggCapture.size() &&
+         std::equal(kOggCapture.begin(), kOggCapture.end(), bytes.begin());
 }
 
 // The page's length; none: its header is not there to its end.
 std::optional<size_t> page_bytes(std::span<const uint8_t> bytes) {
-  if (bytes.size() < kHeaderBytes || bytes.size() < kHeaderBytes + bytes[kSegmentsAt]) {
+  if (bytes.size() < kOggHeaderBytes || bytes.size() < kOggHeaderBytes + bytes[kOggSegmentsAt]) {
     return std::nullopt;
   }
-  const auto lengths = bytes.subspan(kHeaderBytes, bytes[kSegmentsAt]);
-  return std::accumulate(lengths.begin(), lengths.end(), kHeaderBytes + lengths.size());
+  const auto lengths = bytes.subspan(kOggHeaderBytes, bytes[kOggSegmentsAt]);
+  return std::accumulate(lengths.begin(), lengths.end(), kOggHeaderBytes + lengths.size());
 }
 
 }  // namespace
@@ -41,9 +37,9 @@ OggCutter::Step OggCutter::take(std::span<const uint8_t> bytes) {
       continue;
     }
     const auto page = bytes.subspan(at);
-    const size_t seen = std::min(page.size(), kCapture.size());
+    const size_t seen = std::min(page.size(), kOggCapture.size());
     if (!std::equal(page.begin(), page.begin() + static_cast<std::ptrdiff_t>(seen),
-                    kCapture.begin())) {
+                    kOggCapture.begin())) {
       lost_ = true;
       break;
     }
@@ -51,7 +47,7 @@ OggCutter::Step OggCutter::take(std::span<const uint8_t> bytes) {
     if (!length) {
       return {.bytes = at, .needs_more = true, .ends = false};
     }
-    const bool begins = (page[kFlagsAt] & kBeginsFlag) != 0;
+    const bool begins = (page[kOggFlagsAt] & kOggBeginsFlag) != 0;
     if (begins && any_pages_ && !last_begins_) {
       return {.bytes = at, .needs_more = false, .ends = true};
     }
@@ -63,7 +59,7 @@ OggCutter::Step OggCutter::take(std::span<const uint8_t> bytes) {
 }
 
 bool is_chained(const ReadAt& read_at, int64_t size_bytes) {
-  constexpr size_t kMostHeaderBytes = kHeaderBytes + 255;
+  constexpr size_t kMostHeaderBytes = kOggHeaderBytes + 255;
   std::array<uint8_t, kMostHeaderBytes> header{};
   bool last_begins = true;
   for (int64_t at = 0; at < size_bytes;) {
@@ -73,7 +69,7 @@ bool is_chained(const ReadAt& read_at, int64_t size_bytes) {
     if (!length) {
       break;
     }
-    const bool begins = (page[kFlagsAt] & kBeginsFlag) != 0;
+    const bool begins = (page[kOggFlagsAt] & kOggBeginsFlag) != 0;
     if (begins && !last_begins) {
       return true;
     }

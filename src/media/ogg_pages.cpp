@@ -11,18 +11,15 @@ extern "C" {
 #include <libavutil/intreadwrite.h>
 }
 
+#include "media/ogg_layout.h"
+
 namespace mynah::media {
 namespace {
 
-constexpr std::string_view kCapture = "OggS";
-constexpr size_t kHeaderBytes = 27;  // and a table of up to 255 lengths
-constexpr size_t kFlagsAt = 5;
 constexpr size_t kGranuleAt = 6;
 constexpr size_t kSerialAt = 14;
 constexpr size_t kNumberAt = 18;
 constexpr size_t kChecksumAt = 22;
-constexpr size_t kSegmentsAt = 26;
-constexpr unsigned kBeginsFlag = 2;
 constexpr unsigned kEndsFlag = 4;
 
 // The page's checksum: the polynomial 0x04c11db7 from 0, the field itself taken as 0. FFmpeg's
@@ -32,7 +29,7 @@ bool has_true_checksum(std::span<const uint8_t> page) {
   constexpr std::array<uint8_t, 4> kZero{};
   uint32_t sum = av_crc(table, 0, page.data(), kChecksumAt);
   sum = av_crc(table, sum, kZero.data(), kZero.size());
-  sum = av_crc(table, sum, page.data() + kSegmentsAt, page.size() - kSegmentsAt);
+  sum = av_crc(table, sum, page.data() + kOggSegmentsAt, page.size() - kOggSegmentsAt);
   return sum == AV_RB32(page.data() + kChecksumAt);
 }
 
@@ -50,22 +47,22 @@ void OggPages::push(std::span<const uint8_t> bytes) {
   std::span<const uint8_t> left(held_);
   for (;;) {
     const auto* found =
-        std::search(left.data(), left.data() + left.size(), kCapture.begin(), kCapture.end());
+        std::search(left.data(), left.data() + left.size(), kOggCapture.begin(), kOggCapture.end());
     const auto before = static_cast<size_t>(found - left.data());
     if (before == left.size()) {
-      const size_t keep = std::min(left.size(), kCapture.size() - 1);  // may be a part of it
+      const size_t keep = std::min(left.size(), kOggCapture.size() - 1);  // may be a part of it
       skipped_ = skipped_ || left.size() > keep;
       left = left.last(keep);
       break;
     }
     skipped_ = skipped_ || before > 0;
     left = left.subspan(before);
-    if (left.size() < kHeaderBytes || left.size() < kHeaderBytes + left[kSegmentsAt]) {
+    if (left.size() < kOggHeaderBytes || left.size() < kOggHeaderBytes + left[kOggSegmentsAt]) {
       break;
     }
-    const auto lengths = left.subspan(kHeaderBytes, left[kSegmentsAt]);
+    const auto lengths = left.subspan(kOggHeaderBytes, left[kOggSegmentsAt]);
     const size_t page_bytes =
-        std::accumulate(lengths.begin(), lengths.end(), kHeaderBytes + lengths.size());
+        std::accumulate(lengths.begin(), lengths.end(), kOggHeaderBytes + lengths.size());
     if (left.size() < page_bytes) {
       break;
     }
@@ -74,7 +71,7 @@ void OggPages::push(std::span<const uint8_t> bytes) {
       left = left.subspan(1);
       continue;
     }
-    take({.flags = left[kFlagsAt],
+    take({.flags = left[kOggFlagsAt],
           .granule = static_cast<int64_t>(AV_RL64(left.data() + kGranuleAt)),
           .serial = AV_RL32(left.data() + kSerialAt),
           .number = AV_RL32(left.data() + kNumberAt)});
@@ -85,12 +82,12 @@ void OggPages::push(std::span<const uint8_t> bytes) {
 
 // What is still held is the beginning of a page, or too little to tell.
 bool OggPages::is_cut_off() const {
-  return !ended_ || held_.size() >= kCapture.size();
+  return !ended_ || held_.size() >= kOggCapture.size();
 }
 
 void OggPages::take(const Page& page) {
   const auto next = next_.find(page.serial);
-  const bool begins = (page.flags & kBeginsFlag) != 0;
+  const bool begins = (page.flags & kOggBeginsFlag) != 0;
   const bool follows = begins || (next != next_.end() && next->second == page.number);
   if (!damaged_ && ((skipped_ && any_pages_) || !follows)) {
     damaged_ = true;
