@@ -12,8 +12,6 @@
 namespace mynah {
 namespace {
 
-constexpr uint64_t kMegabyte = 1'000'000;
-
 const std::vector<std::string>& ctranslate2_files() {
   static const std::vector<std::string> kFiles = {"config.json", "tokenizer.json", "model.bin"};
   return kFiles;

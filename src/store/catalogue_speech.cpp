@@ -7,7 +7,6 @@
 namespace mynah {
 namespace {
 
-constexpr uint64_t kMegabyte = 1'000'000;
 constexpr const char* kApache = "Apache-2.0";
 constexpr const char* kKokoroLicence = "https://huggingface.co/hexgrad/Kokoro-82M";
 constexpr const char* kHibariLicence = "https://github.com/MMWilliams/hibari/blob/main/LICENSE";

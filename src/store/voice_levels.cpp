@@ -15,7 +15,6 @@ namespace mynah {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr uint64_t kMostBytes = 1U << 20U;
 constexpr double kLeast_lufs = -70;  // the gate of ITU-R BS.1770-4: what is below was not heard
@@ -56,7 +55,8 @@ std::string VoiceLevels::stamp_of(const std::string& voice) const {
 
 void VoiceLevels::read() {
   const auto text = read_text_file(path_, kMostBytes);
-  const Json levels = text ? Json::parse(*text, nullptr, false) : Json();
+  const nlohmann::json levels =
+      text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
   if (!levels.is_object()) {
     return;
   }
@@ -80,12 +80,13 @@ std::optional<double> VoiceLevels::find(const std::string& voice) const {
 void VoiceLevels::keep(const std::string& voice, double lufs) {
   read();  // what another process has measured meanwhile
   levels_[voice] = {.stamp = stamp_of(voice), .lufs = lufs};
-  Json levels = Json::object();
+  nlohmann::json levels = nlohmann::json::object();
   for (const auto& [name, level] : levels_) {
     levels[name] = {{"lufs", level.lufs}, {"stamp", level.stamp}};
   }
   (void)make_folders(fs::path(path_).parent_path());
-  (void)write_text_file(path_, levels.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  (void)write_text_file(
+      path_, levels.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace mynah
