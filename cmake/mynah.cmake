@@ -44,7 +44,7 @@ endif()
 set(MYNAH_PLAIN_LIBRARIES cli doctor place store text)
 
 # What is compiled in groups (groups.cmake): what computes stays apart, each source with the compiler's whole attention.
-set(MYNAH_GROUPED_LIBRARIES doctor formats media store text)
+set(MYNAH_GROUPED_LIBRARIES audio doctor formats gpu media speech store text)
 include(groups)
 
 function(mynah_library name)

@@ -7,16 +7,16 @@
 namespace mynah {
 
 std::vector<float> probe_sound(size_t samples) {
-  constexpr double kRate_hz = 16000;
+  constexpr double kProbeRate_hz = 16000;
   constexpr double kTwoPi = 2 * std::numbers::pi;
   constexpr int kOvertones = 12;
   std::vector<float> sound(samples);
   double phase = 0;
   for (size_t i = 0; i < samples; ++i) {
-    const double t = static_cast<double>(i) / kRate_hz;
+    const double t = static_cast<double>(i) / kProbeRate_hz;
     // A man's pitch that falls and rises, four syllables a second.
     const double pitch_hz = 120 + 25 * std::sin(kTwoPi * 0.7 * t);
-    phase += kTwoPi * pitch_hz / kRate_hz;
+    phase += kTwoPi * pitch_hz / kProbeRate_hz;
     const double loudness = 0.1 + 0.1 * std::sin(kTwoPi * 4 * t);
     double value = 0;
     for (int k = 1; k <= kOvertones; ++k) {

@@ -35,16 +35,16 @@ double default_negative_threshold(double threshold) {
   return std::max(threshold - kBelowThreshold, kLeast);
 }
 
-struct Run {
-  Nanoseconds begin = 0;
-  Nanoseconds end = 0;
-
-  [[nodiscard]] Nanoseconds length() const { return end - begin; }
-};
-
 }  // namespace
 
 struct SpeechSegmenter::State {
+  struct Run {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+
+    [[nodiscard]] Nanoseconds length() const { return end - begin; }
+  };
+
   State(const VadOptions& options, double frame_s);
 
   // The options.
