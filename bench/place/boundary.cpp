@@ -10,10 +10,10 @@
 
 #include "pairs.h"
 #include "place/state/placement_state.h"
+#include "place/wire/wire_types.h"
 #include "place/workers/load_stages.h"
 #include "place/workers/open_device.h"
 #include "place/workers/remote.h"
-#include "place/workers/wire_types.h"
 #include "tensor/device_error.h"
 #include "tensor/watched_backend.h"
 #include "work.h"

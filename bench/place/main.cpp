@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "boundary.h"
+#include "place/wire/worker_protocol.h"
 #include "place/workers/worker_main.h"
-#include "place/workers/worker_protocol.h"
 #include "planning.h"
 
 namespace mynah::bench {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "pairs.h"
-#include "place/device_request.h"
 #include "place/discovery/device_cache.h"
 #include "place/state/placement_state.h"
+#include "place/terms/device_request.h"
 
 namespace mynah::bench {
 

@@ -16,8 +16,8 @@
 #include "cli/open_placer.h"
 #include "cli/store_access.h"
 #include "gpu/ptx.h"
-#include "place/device_name.h"
-#include "place/time_text.h"
+#include "place/terms/device_name.h"
+#include "place/terms/time_text.h"
 
 namespace mynah::cli {
 

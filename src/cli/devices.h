@@ -9,7 +9,7 @@
 #include "cli/verb.h"
 #include "place/discovery/discover.h"
 #include "place/discovery/predict.h"
-#include "place/measurement.h"
+#include "place/terms/measurement.h"
 
 namespace mynah::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/measure_voices.h"
 #include "cli/store_access.h"
 #include "place/discovery/host.h"
-#include "place/workers/families.h"
+#include "place/kinds/families.h"
 #include "store/families.h"
 #include "store/file_sets.h"
 

@@ -9,8 +9,8 @@
 #include "cli/signals.h"
 #include "cli/verb.h"
 #include "cli/verbs.h"
+#include "place/wire/worker_protocol.h"
 #include "place/workers/worker_main.h"
-#include "place/workers/worker_protocol.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/verb.h"
-#include "place/workload.h"
+#include "place/terms/workload.h"
 #include "store/speech_models.h"
 #include "store/store.h"
 

@@ -15,9 +15,9 @@
 #include "cli/discovery_search.h"
 #include "cli/storage_choice.h"
 #include "cli/store_access.h"
-#include "place/device_name.h"
 #include "place/discovery/host.h"
 #include "place/plans/profile_folder.h"
+#include "place/terms/device_name.h"
 
 namespace mynah::cli {
 

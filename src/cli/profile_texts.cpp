@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "place/stage.h"
-#include "place/time_text.h"
+#include "place/terms/stage.h"
+#include "place/terms/time_text.h"
 #include "store/files.h"
 
 namespace mynah::cli {

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "place/plain_text.h"
-#include "place/status_page.h"
+#include "place/state/status_page.h"
+#include "place/terms/plain_text.h"
 
 namespace mynah::cli {
 

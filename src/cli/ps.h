@@ -22,8 +22,8 @@ struct LoadedStage {
   double idle_s = 0;
 };
 
-// Reads what a process wrote on its page (place/status_page.h), which may be anything: what is not
-// there is "?" or 0, and no text steers a terminal. None where the page is none.
+// Reads what a process wrote on its page (place/state/status_page.h), which may be anything: what
+// is not there is "?" or 0, and no text steers a terminal. None where the page is none.
 [[nodiscard]] std::optional<std::vector<LoadedStage>> parse_status_page(std::string_view text);
 
 // What a process has: "tts.acoustic and tts.vocoder on simt:0".

@@ -17,7 +17,7 @@
 #include "cli/repeats.h"
 #include "cli/store_access.h"
 #include "cli/voice_hearing.h"
-#include "place/device_request.h"
+#include "place/terms/device_request.h"
 #include "store/store.h"
 
 namespace mynah::cli {

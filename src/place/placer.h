@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "place/state/placement_state.h"
-#include "place/workload.h"
+#include "place/terms/workload.h"
 #include "speech/placement_report.h"
 
 namespace mynah::place {

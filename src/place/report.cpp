@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "place/time_text.h"
+#include "place/terms/time_text.h"
 
 namespace mynah::place {
 namespace {

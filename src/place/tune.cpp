@@ -9,8 +9,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "place/device_name.h"
 #include "place/plans/stages_apart.h"
+#include "place/terms/device_name.h"
 #include "store/sha256.h"
 
 namespace mynah::place {

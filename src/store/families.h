@@ -1,5 +1,5 @@
 // Families of models: what mynah knows of each before one of its models is loaded, a row a family
-// (families.cpp). What loads them is a row as well (place/workers/families.cpp).
+// (families.cpp). What loads them is a row as well (place/kinds/families.cpp).
 #pragma once
 
 #include <cstdint>

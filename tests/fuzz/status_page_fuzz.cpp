@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "cli/ps.h"
-#include "place/plain_text.h"
+#include "place/terms/plain_text.h"
 
 namespace mynah::cli {
 

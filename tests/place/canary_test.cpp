@@ -1,5 +1,5 @@
 // When a device is probed again while it works, on a machine whose clock and sleep are made up.
-#include "place/canary.h"
+#include "place/proofs/canary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,11 +8,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include "place/workers/channel.h"
+#include "place/wire/channel.h"
 
 namespace mynah::place::test {
 
-// As place/workers/channel.cpp writes it.
+// As place/wire/channel.cpp writes it.
 struct RawHeader {
   uint64_t request = 1;
   uint64_t bytes = 0;

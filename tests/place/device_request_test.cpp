@@ -1,10 +1,10 @@
-#include "place/device_request.h"
+#include "place/terms/device_request.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 
 namespace mynah::place {
 namespace {

@@ -1,5 +1,5 @@
 // Values of everything that passes on the wire, made up from the one list of fields that each type
-// has (place/workers/wire_types.h).
+// has (place/wire/wire_types.h).
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "place/proofs/kept_types.h"
-#include "place/workers/wire_types.h"
+#include "place/wire/wire_types.h"
 
 namespace mynah::place::test {
 

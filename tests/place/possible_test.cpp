@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "place/plain_text.h"
+#include "place/terms/plain_text.h"
 
 namespace mynah::place {
 namespace {

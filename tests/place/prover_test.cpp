@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/whisper_file.h"
-#include "place/housekeeper.h"
+#include "place/state/housekeeper.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

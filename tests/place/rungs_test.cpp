@@ -1,6 +1,6 @@
 // What is done with the place that a model leaves: it fails there, it is let go, it is loaded while
 // another is let go.
-#include "place/rungs.h"
+#include "place/state/rungs.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,8 +1,8 @@
-#include "place/stage.h"
+#include "place/terms/stage.h"
 
 #include <gtest/gtest.h>
 
-#include "place/time_text.h"
+#include "place/terms/time_text.h"
 
 namespace mynah::place {
 namespace {

@@ -1,6 +1,6 @@
 // Whatever passes between mynah and its workers: comes back as it was sent, and no other bytes are
 // taken for it.
-#include "place/workers/wire.h"
+#include "place/wire/wire.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "place/channel_ends.h"
-#include "place/workers/channel.h"
+#include "place/wire/channel.h"
+#include "place/wire/wire_types.h"
 #include "place/workers/pulse.h"
 #include "place/workers/stage_host.h"
-#include "place/workers/wire_types.h"
 #include "place/workers/worker_main.h"
 #include "place/workers/worker_process.h"
 #include "temporary_folder.h"

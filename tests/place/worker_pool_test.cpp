@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/whisper_file.h"
+#include "place/wire/wire_types.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/wire_types.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

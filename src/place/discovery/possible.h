@@ -1,5 +1,5 @@
 // Whether what came from outside this process, a worker's answer or a file of the cache, can be
-// what it stands for. Its bytes were read already (place/workers/wire.h); a driver that scribbles,
+// what it stands for. Its bytes were read already (place/wire/wire.h); a driver that scribbles,
 // or a disk, may still have changed what they say. What is possible may be wrong, but whoever uses
 // it reads beside nothing, divides by nothing and waits for ever for nothing.
 #pragma once
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "place/discovery/device_cache.h"
-#include "place/measurement.h"
 #include "place/proofs/reference.h"
-#include "place/workers/worker_protocol.h"
+#include "place/terms/measurement.h"
+#include "place/wire/worker_protocol.h"
 #include "speech/hearing.h"
 #include "speech/voice_model.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "place/plans/budget.h"
-#include "place/stage.h"
+#include "place/terms/stage.h"
 #include "tensor/dtype.h"
 
 namespace mynah::place {

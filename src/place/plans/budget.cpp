@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 
 namespace mynah::place {
 

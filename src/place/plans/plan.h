@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "place/device_request.h"
-#include "place/measurement.h"
 #include "place/plans/budget.h"
-#include "place/stage.h"
+#include "place/terms/device_request.h"
+#include "place/terms/measurement.h"
+#include "place/terms/stage.h"
 #include "tensor/dtype.h"
 
 namespace mynah::place {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "place/device_name.h"
 #include "place/plans/stages_apart.h"
+#include "place/terms/device_name.h"
 
 namespace mynah::place {
 namespace {

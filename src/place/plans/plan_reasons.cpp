@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "place/device_name.h"
-#include "place/time_text.h"
+#include "place/terms/device_name.h"
+#include "place/terms/time_text.h"
 #include "store/files.h"
 
 namespace mynah::place {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "place/discovery/device_identity.h"
-#include "place/measurement.h"
+#include "place/terms/measurement.h"
 
 namespace mynah::place {
 

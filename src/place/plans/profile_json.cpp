@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/json.h"
-#include "place/device_name.h"
-#include "place/plain_text.h"
 #include "place/plans/profile.h"
+#include "place/terms/device_name.h"
+#include "place/terms/plain_text.h"
 #include "store/sha256.h"
 
 namespace mynah::place {

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "place/plans/plan.h"
 #include "place/plans/plan_choices.h"
-#include "place/workload.h"
+#include "place/terms/workload.h"
 
 namespace mynah::place {
 

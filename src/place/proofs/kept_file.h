@@ -1,5 +1,5 @@
 // Files that mynah keeps in its cache for later runs of itself (proofs, references): values in the
-// form of place/workers/wire.h behind a checksum, since a file that was half written or changed by
+// form of place/wire/wire.h behind a checksum, since a file that was half written or changed by
 // a disk must be found to be none.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
-#include "place/workers/wire.h"
+#include "place/wire/wire.h"
 #include "store/sha256.h"
 
 namespace mynah::place {

@@ -5,7 +5,7 @@
 
 #include "place/proofs/proof_store.h"
 #include "place/proofs/reference.h"
-#include "place/workers/wire_types.h"
+#include "place/wire/wire_types.h"
 
 namespace mynah::place {
 

@@ -10,9 +10,9 @@
 
 #include "base/result.h"
 #include "place/discovery/device_identity.h"
-#include "place/measurement.h"
 #include "place/proofs/distrust.h"
-#include "place/workload.h"
+#include "place/terms/measurement.h"
+#include "place/terms/workload.h"
 
 namespace mynah::place {
 

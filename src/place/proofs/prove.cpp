@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 #include "place/workers/load_limit.h"
 #include "store/files.h"
 #include "tensor/device_error.h"

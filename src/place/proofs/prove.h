@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "place/measurement.h"
 #include "place/proofs/reference.h"
+#include "place/terms/measurement.h"
+#include "place/terms/workload.h"
 #include "place/workers/worker_process.h"
-#include "place/workload.h"
 #include "tensor/device.h"
 
 namespace mynah::place {

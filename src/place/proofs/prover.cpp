@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "backend/cpu/cpu_backend.h"
-#include "place/device_name.h"
-#include "place/time_text.h"
+#include "place/terms/device_name.h"
+#include "place/terms/time_text.h"
 
 namespace mynah::place {
 namespace {

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "backend/cpu/cpu_backend.h"
-#include "place/device_name.h"
 #include "place/discovery/host.h"
 #include "place/discovery/possible.h"
 #include "place/proofs/kept_file.h"
 #include "place/proofs/kept_types.h"
+#include "place/terms/device_name.h"
 #include "place/workers/load_limit.h"
 #include "place/workers/watchdog.h"
 #include "store/sha256.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "place/measurement.h"
+#include "place/terms/measurement.h"
+#include "place/terms/workload.h"
 #include "place/workers/worker_process.h"
-#include "place/workload.h"
 #include "speech/probe.h"
 
 namespace mynah::place {

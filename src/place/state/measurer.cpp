@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 #include "tensor/device_failure.h"
 
 namespace mynah::place {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 
 namespace mynah::place {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 
 namespace mynah::place {
 

@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "place/housekeeper.h"
+#include "place/state/housekeeper.h"
 #include "place/state/openings.h"
 #include "place/state/placement_context.h"
 #include "place/state/planner.h"
+#include "place/state/status_page.h"
 #include "place/state/trust.h"
 #include "place/state/wishes.h"
-#include "place/status_page.h"
 
 namespace mynah::place {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "place/device_request.h"
 #include "place/discovery/discover.h"
 #include "place/plans/profile.h"
 #include "place/proofs/prover.h"
-#include "place/workload.h"
+#include "place/terms/device_request.h"
+#include "place/terms/workload.h"
 
 namespace mynah::place {
 

@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "backend/cuda/cuda_backend.h"
-#include "place/device_name.h"
 #include "place/discovery/predict.h"
+#include "place/terms/device_name.h"
 #include "store/packed_cache.h"
 #include "store/sha256.h"
 

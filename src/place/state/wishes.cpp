@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 #include "store/sha256.h"
 
 namespace mynah::place {

@@ -1,11 +1,11 @@
-// The fields of what is asked of a driver in another process (place/workers/wire.h).
+// The fields of what is asked of a driver in another process (place/wire/wire.h).
 #pragma once
 
 #include "gpu/absence.h"
 #include "gpu/devices.h"
 #include "gpu/nvml.h"
 #include "place/discovery/device_cache.h"
-#include "place/workers/wire_types.h"
+#include "place/wire/wire_types.h"
 
 namespace mynah::place {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "place/workers/families.h"
+#include "place/kinds/families.h"
 #include "speech/voice_loading.h"
 #include "tensor/device_error.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "place/workload.h"
+#include "place/terms/workload.h"
 #include "speech/voice_detector.h"
 #include "speech/voice_model.h"
 #include "speech/window_model.h"

@@ -11,7 +11,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cuda/cuda_backend.h"
 #include "backend/ref/ref_backend.h"
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 
 namespace mynah::place {
 

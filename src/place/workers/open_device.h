@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "base/thread_pool.h"
 #include "gpu/devices.h"
-#include "place/workload.h"
+#include "place/terms/workload.h"
 #include "tensor/backend.h"
 
 namespace mynah::place {

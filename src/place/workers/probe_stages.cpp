@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "place/stage.h"
+#include "place/terms/stage.h"
 #include "tensor/device_error.h"
 #include "tensor/device_failure.h"
 

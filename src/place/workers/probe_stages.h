@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "place/stage.h"
+#include "place/terms/stage.h"
 #include "speech/probe.h"
 #include "speech/voice_detector.h"
 #include "speech/voice_model.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "place/stage.h"
+#include "place/terms/stage.h"
 
 namespace mynah::place {
 

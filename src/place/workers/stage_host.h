@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "place/wire/wire_types.h"
+#include "place/wire/worker_protocol.h"
 #include "place/workers/open_device.h"
 #include "place/workers/stage_watch.h"
-#include "place/workers/wire_types.h"
-#include "place/workers/worker_protocol.h"
 #include "speech/voice_detector.h"
 #include "speech/voice_model.h"
 #include "speech/window_model.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "place/workers/fault.h"
+#include "place/wire/fault.h"
 #include "place/workers/pulse.h"
 #include "tensor/fault_watch.h"
 #include "tensor/watched_backend.h"

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "place/workers/channel.h"
+#include "place/wire/channel.h"
 #include "place/workers/stage_host.h"
 #include "place/workers/watchdog.h"
 #include "tensor/device_error.h"

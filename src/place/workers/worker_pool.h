@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "place/stage.h"
+#include "place/terms/stage.h"
 #include "place/workers/worker_process.h"
 
 namespace mynah::place {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
-#include "place/plain_text.h"
+#include "place/terms/plain_text.h"
 #include "place/workers/watchdog.h"
 
 namespace mynah::place {

@@ -14,11 +14,11 @@
 #include "base/process.h"
 #include "base/shared_memory.h"
 #include "base/thread_pool.h"
-#include "place/workers/channel.h"
+#include "place/wire/channel.h"
+#include "place/wire/wire_types.h"
+#include "place/wire/worker_protocol.h"
 #include "place/workers/pulse.h"
 #include "place/workers/step_limit.h"
-#include "place/workers/wire_types.h"
-#include "place/workers/worker_protocol.h"
 #include "tensor/device_error.h"
 
 namespace mynah::place {

@@ -1,4 +1,4 @@
-#include "place/workload.h"
+#include "place/terms/workload.h"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 
 namespace mynah::place {
 

@@ -1,4 +1,4 @@
-#include "place/status_page.h"
+#include "place/state/status_page.h"
 
 #include <algorithm>
 #include <atomic>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "place/stage.h"
+#include "place/terms/stage.h"
 
 namespace mynah::place {
 

@@ -1,4 +1,4 @@
-#include "place/device_request.h"
+#include "place/terms/device_request.h"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/nearest_name.h"
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 #include "store/store.h"
 
 namespace mynah::place {

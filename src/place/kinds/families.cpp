@@ -1,4 +1,4 @@
-#include "place/workers/families.h"
+#include "place/kinds/families.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "place/stage.h"
+#include "place/terms/stage.h"
 #include "place/workers/operation_cases.h"
 #include "speech/probe.h"
 #include "speech/voice_loading.h"

@@ -1,4 +1,4 @@
-#include "place/plain_text.h"
+#include "place/terms/plain_text.h"
 
 namespace mynah::place {
 namespace {

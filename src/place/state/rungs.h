@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "place/canary.h"
+#include "place/proofs/canary.h"
 #include "place/state/placement_state.h"
 #include "place/workers/call_clock.h"
 #include "tensor/device_error.h"

@@ -1,4 +1,4 @@
-#include "place/time_text.h"
+#include "place/terms/time_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "place/stage.h"
+#include "place/terms/stage.h"
 #include "speech/voice_loading.h"
 #include "tensor/backend.h"
 

@@ -1,4 +1,4 @@
-#include "place/housekeeper.h"
+#include "place/state/housekeeper.h"
 
 #include <system_error>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "place/canary.h"
+#include "place/proofs/canary.h"
 
 #include <algorithm>
 #include <utility>

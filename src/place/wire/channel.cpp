@@ -1,4 +1,4 @@
-#include "place/workers/channel.h"
+#include "place/wire/channel.h"
 
 #include <cerrno>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "place/stage.h"
+#include "place/terms/stage.h"
 #include "tensor/dtype.h"
 
 namespace mynah::place {

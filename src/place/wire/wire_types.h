@@ -1,12 +1,12 @@
-// The fields of what passes between mynah and its workers (place/workers/wire.h), each once for
+// The fields of what passes between mynah and its workers (place/wire/wire.h), each once for
 // both ways.
 #pragma once
 
-#include "place/measurement.h"
-#include "place/workers/fault.h"
-#include "place/workers/wire.h"
-#include "place/workers/worker_protocol.h"
-#include "place/workload.h"
+#include "place/terms/measurement.h"
+#include "place/terms/workload.h"
+#include "place/wire/fault.h"
+#include "place/wire/wire.h"
+#include "place/wire/worker_protocol.h"
 #include "speech/voice_model.h"
 #include "speech/window_model.h"
 

@@ -1,4 +1,4 @@
-#include "place/workers/fault.h"
+#include "place/wire/fault.h"
 
 #include <algorithm>
 #include <charconv>

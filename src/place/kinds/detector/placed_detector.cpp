@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "place/placer.h"
-#include "place/rungs.h"
+#include "place/state/rungs.h"
 #include "place/workers/load_stages.h"
 #include "place/workers/remote.h"
 

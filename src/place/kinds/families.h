@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "place/workload.h"
+#include "place/terms/workload.h"
 #include "speech/voice_loading.h"
 #include "store/store.h"
 

@@ -1,4 +1,4 @@
-#include "place/device_name.h"
+#include "place/terms/device_name.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "place/stage.h"
+#include "place/terms/stage.h"
 
 #include <algorithm>
 
