@@ -9,11 +9,14 @@
 #include <fmt/format.h>
 
 #include "pairs.h"
+#include "place/kinds/detector/detector_wire.h"
+#include "place/kinds/kinds.h"
+#include "place/kinds/voice/voice_wire.h"
+#include "place/kinds/windows/windows_wire.h"
 #include "place/state/placement_state.h"
 #include "place/wire/wire_types.h"
-#include "place/workers/load_stages.h"
 #include "place/workers/open_device.h"
-#include "place/workers/remote.h"
+#include "place/workers/remote_probe.h"
 #include "tensor/device_error.h"
 #include "tensor/watched_backend.h"
 #include "work.h"
@@ -38,7 +41,7 @@ std::string bytes_of(const T&... values) {
 // Ten minutes for whatever computes: twenty times this.
 place::StepPace no_limit() {
   place::StepPace pace;
-  for (const place::Stage stage : place::kStages) {
+  for (const place::Stage stage : place::all_stages()) {
     pace.measured(stage, 30'000, 1);
   }
   return pace;

@@ -5,12 +5,12 @@
 
 #include "pairs.h"
 #include "place/discovery/device_cache.h"
+#include "place/kinds/kinds.h"
 #include "place/state/placement_state.h"
 #include "place/terms/device_request.h"
 
 namespace mynah::bench {
 
-using place::StageGroup;
 
 Result<nlohmann::ordered_json> bench_planning(const PlanningOptions& options) {
   place::PlacerOptions wish;
@@ -31,12 +31,12 @@ Result<nlohmann::ordered_json> bench_planning(const PlanningOptions& options) {
                                                .precision = Precision::Fast,
                                                .cache_folder = options.cache_folder});
   Result<place::StagePlaces> places = fail(ErrorCode::Device, "not planned");
-  const double first_ms = milliseconds_of([&] { places = state.planner().plan(StageGroup::Tts); });
+  const double first_ms = milliseconds_of([&] { places = state.planner().plan(place::kTtsGroup); });
   MYNAH_TRY(const place::StagePlaces first, std::move(places));
   constexpr int kLater = 200;
   std::vector<double> later_ms;
   for (int i = 0; i < kLater; ++i) {
-    later_ms.push_back(milliseconds_of([&] { places = state.planner().plan(StageGroup::Tts); }));
+    later_ms.push_back(milliseconds_of([&] { places = state.planner().plan(place::kTtsGroup); }));
     if (!places || *places != first) {
       return fail(ErrorCode::InvalidInput, "a later plan is another than the first");
     }

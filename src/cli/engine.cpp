@@ -170,7 +170,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
 
 // What would fit, where a device had no room for the model.
 Error with_room(Error error, const std::string& model_path, const place::Placer& placer) {
-  const auto full = placer.no_room(place::StageGroup::Stt);
+  const auto full = placer.no_room(place::hearing_group());
   if (error.code != ErrorCode::OutOfMemory || !full || full->no_room.memory.total == 0) {
     return error;
   }
@@ -189,7 +189,7 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
   engine.model_path = found.path;
   if (found.path.empty()) {
     MYNAH_TRY_STATUS(
-        engine.placer->check_processor(place::StageGroup::Stt, "the built-in recogniser"));
+        engine.placer->check_processor(place::hearing_group(), "the built-in recogniser"));
     MYNAH_TRY(engine.recognizer, builtin_recognizer());
     return engine;
   }
@@ -205,7 +205,7 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
   engine.voice = voice;
   engine.recognizer = make_recognizer(std::move(*loaded), std::move(voice));
   for (const StagePlacement& stage : engine.placer->report().stages) {
-    if (stage.stage == place::stage_name(place::Stage::SttEncoder)) {
+    if (stage.stage == place::stage_name(place::stages_of(place::hearing_group()).front())) {
       engine.architecture = stage.architecture;
     }
   }

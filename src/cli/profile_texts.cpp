@@ -25,7 +25,7 @@ const Measurement* find_stage(const Profile& profile, Stage stage) {
 
 std::vector<Stage> stages_of_either(const Profile& from, const Profile& to) {
   std::vector<Stage> stages;
-  for (const Stage stage : place::kStages) {
+  for (const Stage stage : place::all_stages()) {
     if (find_stage(from, stage) != nullptr || find_stage(to, stage) != nullptr) {
       stages.push_back(stage);
     }

@@ -195,7 +195,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
   if (!m4b) {
     MYNAH_TRY(format, sound_.format_of());
   }
-  const std::string device = engine.placer ? engine.placer->device(place::StageGroup::Tts) : "cpu";
+  const std::string device = engine.placer ? engine.placer->device(place::speaking_group()) : "cpu";
   const std::string name = path.empty() ? "the text" : path;
   const Result<SpokenBook> spoken =
       speak_book(text,
@@ -367,7 +367,7 @@ Result<int> SpeakCommand::run(Context& context) {
     return end_doubted(right.error(), observer->duration_s(), observer->names());
   }
   Json placement = placement_json(engine.placer.get());
-  const std::string device = engine.placer ? engine.placer->device(place::StageGroup::Tts) : "cpu";
+  const std::string device = engine.placer ? engine.placer->device(place::speaking_group()) : "cpu";
   const double all_s = std::chrono::duration<double>(Clock::now() - began).count();
   if (context.json) {
     context.out.line(Json{{"duration", observer->duration_s()},

@@ -156,7 +156,7 @@ Result<double> LineSpeaker::speak(const Line& line) {
   MYNAH_TRY(const auto output, open_sound_output(line.path, context_.out, sound));
   LineObserver observer(*output);
   if (options_.placer != nullptr) {
-    options_.placer->name_work(place::StageGroup::Tts, {line.path});
+    options_.placer->name_work(place::speaking_group(), {line.path});
   }
   MYNAH_TRY_STATUS(synthesizer_.speak(line.text, line.speak, observer, context_.stop));
   if (observer.samples() == 0) {

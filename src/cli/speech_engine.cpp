@@ -41,7 +41,7 @@ Result<SpeechEngine> open_builtin(std::string why, std::string voice, PlacementW
                                   const Context& context) {
   wish.pinned = false;
   MYNAH_TRY(const auto placer, open_placer(wish, context));
-  MYNAH_TRY_STATUS(placer->check_processor(place::StageGroup::Tts, "the built-in voice"));
+  MYNAH_TRY_STATUS(placer->check_processor(place::speaking_group(), "the built-in voice"));
   SpeechEngine engine;
   engine.voice = std::move(voice);
   const Store store(store_folders(context.environment));

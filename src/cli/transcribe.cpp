@@ -390,7 +390,7 @@ Transcript TranscribeCommand::known_before(const Engine& engine,
   known.language_probability = known.language == "auto" ? 0.0F : 1.0F;
   known.task = options.decoding.task == Task::Translate ? "translate" : "transcribe";
   known.model = engine.recognizer->model_name();
-  known.device = engine.placer ? engine.placer->device(place::StageGroup::Stt) : "cpu";
+  known.device = engine.placer ? engine.placer->device(place::hearing_group()) : "cpu";
   return known;
 }
 

@@ -150,7 +150,7 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
     unpinned.pinned = false;
     MYNAH_TRY(const auto placer, open_placer(unpinned, context));
     MYNAH_TRY_STATUS(
-        placer->check_processor(place::StageGroup::Vad, "the built-in voice detector"));
+        placer->check_processor(place::detecting_group(), "the built-in voice detector"));
     engine.detector = with_automatic_level(builtin_voice_detector());
     return engine;
   }
@@ -159,7 +159,7 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
   }
   MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
   MYNAH_TRY(engine.placer, open_placer(wish_, context));
-  MYNAH_TRY_STATUS(engine.placer->check_profile(place::StageGroup::Vad));
+  MYNAH_TRY_STATUS(engine.placer->check_profile(place::detecting_group()));
   MYNAH_TRY(auto detector, engine.placer->detector({.path = resolved->path, .rate_hz = rate_hz_}));
   engine.detector = with_automatic_level(std::move(detector));
   return engine;
@@ -212,7 +212,7 @@ Result<int> VadCommand::run(Context& context) {
   VoiceHearing::Listener listener;
   if (placer != nullptr) {
     listener.on_begin = [placer](const std::vector<std::string>& names) {
-      placer->name_work(place::StageGroup::Vad, names);
+      placer->name_work(place::detecting_group(), names);
     };
   }
   listener.on_note = [&context](const std::string& file, const std::string& note) {

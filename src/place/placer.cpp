@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "place/kinds/kinds.h"
 #include "place/report.h"
 
 namespace mynah::place {
@@ -18,10 +19,34 @@ Placer::~Placer() {
   state_->stop_tending();
 }
 
+StageGroup detecting_group() {
+  return kVadGroup;
+}
+
+StageGroup hearing_group() {
+  return kSttGroup;
+}
+
+StageGroup speaking_group() {
+  return kTtsGroup;
+}
+
+Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile& file) {
+  return place_detector(state_, file);
+}
+
+Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& file) {
+  return place_windows(state_, file);
+}
+
+Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& file) {
+  return place_voice(state_, file);
+}
+
 Status Placer::check_request() const {
   const PlacerOptions& options = state_->context().options();
   std::set<std::string> alone;
-  for (const Stage stage : kStages) {
+  for (const Stage stage : all_stages()) {
     const StageDevices& wanted = options.request.of(stage);
     if (!wanted.may_fall_back()) {
       alone.insert(wanted.devices.front());

@@ -10,8 +10,17 @@
 #include "place/state/placement_state.h"
 #include "place/terms/workload.h"
 #include "speech/placement_report.h"
+#include "speech/voice_detector.h"
+#include "speech/voice_model.h"
+#include "speech/window_model.h"
 
 namespace mynah::place {
+
+// What the placer's detectors, its models that hear and its voices are called where a group is
+// asked for.
+[[nodiscard]] StageGroup detecting_group();
+[[nodiscard]] StageGroup hearing_group();
+[[nodiscard]] StageGroup speaking_group();
 
 class Placer {
  public:

@@ -11,6 +11,7 @@
 
 #include "place/plans/stages_apart.h"
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
@@ -18,7 +19,7 @@ namespace {
 
 std::vector<std::optional<DType>> types_for(const ModelFile& file, const std::string& device,
                                             const TuneOptions& options) {
-  if (group_of(file) == StageGroup::Vad) {
+  if (!kind_of(group_of(file)).has_types) {
     return {std::nullopt};
   }
   if (!options.types.empty()) {

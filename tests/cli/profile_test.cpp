@@ -7,6 +7,7 @@
 
 #include "cli/discovery_search.h"
 #include "cli/test_context.h"
+#include "place/kinds/kinds.h"
 #include "place/plans/profile_folder.h"
 #include "place/proofs/prover.h"
 #include "temporary_folder.h"
@@ -72,12 +73,12 @@ class ProfileVerb : public ::testing::Test {
 
   // One on the processor and one on the simulated card; both hold.
   void save_two() {
-    save(profile_of("slow", {took(Stage::SttEncoder, "cpu", DType::I8, 30),
-                             took(Stage::SttDecoder, "cpu", {}, 4)}));
-    Profile fast = profile_of("fast", {took(Stage::SttEncoder, "simt:0", DType::F16, 2),
-                                       took(Stage::SttDecoder, "cpu", {}, 4)});
-    fast.others = {took(Stage::SttEncoder, "cpu", DType::I8, 30),
-                   took(Stage::SttDecoder, "cuda:0", DType::F16, 0)};
+    save(profile_of("slow", {took(place::kSttEncoder, "cpu", DType::I8, 30),
+                             took(place::kSttDecoder, "cpu", {}, 4)}));
+    Profile fast = profile_of("fast", {took(place::kSttEncoder, "simt:0", DType::F16, 2),
+                                       took(place::kSttDecoder, "cpu", {}, 4)});
+    fast.others = {took(place::kSttEncoder, "cpu", DType::I8, 30),
+                   took(place::kSttDecoder, "cuda:0", DType::F16, 0)};
     fast.others[1].passed = false;
     fast.others[1].failure = "its values differ";
     fast.batch = 8;
@@ -103,7 +104,7 @@ TEST_F(ProfileVerb, lists_what_is_there_and_what_is_in_use) {
 
 TEST_F(ProfileVerb, uses_one_of_each_model) {
   save_two();
-  Profile voice = profile_of("voice", {took(Stage::TtsAcoustic, "cpu", {}, 1)});
+  Profile voice = profile_of("voice", {took(place::kTtsAcoustic, "cpu", {}, 1)});
   voice.model = "kokoro";
   voice.model_sha256 = std::string(64, 'b');
   save(voice);
@@ -147,8 +148,8 @@ TEST_F(ProfileVerb, compares_two) {
             "stt.encoder   cpu as i8 -> simt:0 as f16: 30 ms -> 2 ms, 15 times faster\n"
             "stt.decoder   cpu in both: 4 ms -> 4 ms\n"
             "whole         34 ms -> 6 ms, 5.7 times faster\n");
-  Profile other = profile_of(
-      "other", {took(Stage::Vad, "cpu", {}, 1), took(Stage::SttEncoder, "cpu", DType::I8, 40)});
+  Profile other = profile_of("other", {took(place::kVadStage, "cpu", {}, 1),
+                                       took(place::kSttEncoder, "cpu", DType::I8, 40)});
   other.model = "base";
   other.model_sha256 = std::string(64, 'b');
   save(other);
@@ -181,7 +182,7 @@ TEST_F(ProfileVerb, prints_json) {
 TEST_F(ProfileVerb, takes_none_that_no_longer_holds) {
   save_two();
   EXPECT_EQ(mynah({"use", "slow"}).code, 0);
-  Profile old = profile_of("old", {took(Stage::SttEncoder, "cpu", DType::I8, 30)});
+  Profile old = profile_of("old", {took(place::kSttEncoder, "cpu", DType::I8, 30)});
   old.build = "0.6.0 (abc), 12:34:56";
   save(old);
   const Outcome refused = mynah({"use", "old"});
@@ -191,7 +192,7 @@ TEST_F(ProfileVerb, takes_none_that_no_longer_holds) {
               AllOf(HasSubstr("the profile old no longer holds: it was made by another "
                               "build of mynah; measure anew with `mynah tune`"),
                     Not(HasSubstr("0.6.0"))));
-  save(profile_of("gone", {took(Stage::SttEncoder, "cuda:0", DType::F16, 2)}));
+  save(profile_of("gone", {took(place::kSttEncoder, "cuda:0", DType::F16, 2)}));
   EXPECT_THAT(mynah({"use", "gone"}).err, HasSubstr("the profile gone no longer holds: cuda:0 "));
   EXPECT_THAT(mynah({"show"}).out, HasSubstr("slow (in use)"));
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "place/kinds/kinds.h"
 #include "place/plans/profile_folder.h"
 #include "place/proofs/prover.h"
 #include "recordings.h"
@@ -160,7 +161,7 @@ TEST_F(VadVerb, refuses_devices_and_profiles_that_the_built_in_detector_cannot_b
   profile.created = profile.build = "then";
   profile.devices = {place::identity_without_discovery("cpu")};
   profile.stages.resize(1);
-  profile.stages.front().stage = place::Stage::TtsVocoder;
+  profile.stages.front().stage = place::kTtsVocoder;
   profile.stages.front().device = "cpu";
   ASSERT_TRUE(place::ProfileFolder(folder_ / "home").save(profile));
   program_.environment = {{"HOME", folder_.path()}, {"MYNAH_HOME", folder_ / "home"}};

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "base/check.h"
-#include "place/discovery/possible.h"
+#include "place/kinds/kinds.h"
 #include "place/proofs/kept_file.h"
 #include "place/proofs/kept_types.h"
+#include "place/wire/possible.h"
 
 namespace mynah::place {
 
@@ -28,7 +29,7 @@ void use(uint8_t which, std::span<const std::byte> file) {
     case 0:
       if (read_kept(file, kProofKind, kKey, wake, proof)) {
         static_cast<void>(WakeState{.boot_id = "x", .suspended_ms = 5}.awake_since(wake));
-        static_cast<void>(is_possible(proof.measurements, StageGroup::Stt));
+        static_cast<void>(is_possible(proof.measurements, kSttGroup));
         MYNAH_CHECK(kept_bytes(kProofKind, kKey, wake, proof).size() == file.size(),
                     "is kept in another length");
       }
@@ -40,9 +41,8 @@ void use(uint8_t which, std::span<const std::byte> file) {
       }
       break;
     default:
-      if (read_kept(file, kReferenceKind, kKey, reference) &&
-          is_possible(reference, StageGroup::Stt)) {
-        for (const Stage stage : stages_of(StageGroup::Stt)) {
+      if (read_kept(file, kReferenceKind, kKey, reference) && is_possible(reference, kSttGroup)) {
+        for (const Stage stage : stages_of(kSttGroup)) {
           static_cast<void>(judge(stage, reference.exact, reference));
         }
       }

@@ -9,10 +9,14 @@
 
 #include "base/check.h"
 #include "models/whisper/tiny_model.h"
-#include "place/discovery/possible.h"
+#include "place/kinds/detector/detector_wire.h"
+#include "place/kinds/kinds.h"
+#include "place/kinds/voice/voice_wire.h"
+#include "place/kinds/windows/windows_wire.h"
 #include "place/plans/budget.h"
 #include "place/plans/plan.h"
 #include "place/proofs/reference.h"
+#include "place/wire/possible.h"
 #include "place/wire/wire_types.h"
 #include "place/workers/driver_wire.h"
 #include "place/workers/operation_cases.h"
@@ -78,7 +82,7 @@ void use_probe(const ProbeReport& report) {
   if (!is_possible(report)) {
     return;
   }
-  for (const StageGroup group : {StageGroup::Vad, StageGroup::Stt, StageGroup::Tts}) {
+  for (const StageGroup group : all_groups()) {
     const auto measured = measurements_of({.report = report, .stages = {}}, group,
                                           all_on(group, {.device = "cuda:0", .storage = {}}));
     Reference reference;
@@ -169,7 +173,7 @@ void use_answer(Ask what, Bytes bytes) {
       std::vector<StageReport> reports;
       if (read(bytes, reports) && is_possible(reports)) {
         static_cast<void>(measurements_of({.report = {}, .stages = reports, .window = {}},
-                                          StageGroup::Stt, all_on(StageGroup::Stt, {})));
+                                          kSttGroup, all_on(kSttGroup, {})));
       }
       break;
     }
@@ -183,9 +187,8 @@ void use_answer(Ask what, Bytes bytes) {
     case Ask::FullWindow: {
       FullWindow window;
       if (read(bytes, window) && is_possible(window)) {
-        static_cast<void>(
-            measurements_of({.report = {}, .stages = {}, .window = window}, StageGroup::Stt,
-                            all_on(StageGroup::Stt, {.device = "cuda:0", .storage = {}})));
+        static_cast<void>(measurements_of({.report = {}, .stages = {}, .window = window}, kSttGroup,
+                                          all_on(kSttGroup, {.device = "cuda:0", .storage = {}})));
       }
       break;
     }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "tensor/device_error.h"
 
 namespace mynah::place {
@@ -36,7 +37,7 @@ class Canaries : public ::testing::Test {
     ++probes_;
     return probe_of(right_ ? 0.5F : 0.7F);
   };
-  Canary canary_{StageGroup::Vad,
+  Canary canary_{kVadGroup,
                  "cuda:0",
                  reference(),
                  {.now = [this] { return now_; }, .wake = [this] { return wake_; }}};

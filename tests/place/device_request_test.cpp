@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "place/kinds/kinds.h"
 #include "place/terms/device_name.h"
 
 namespace mynah::place {
@@ -22,7 +23,7 @@ DeviceRequest parsed(std::string_view text) {
 TEST(DeviceRequest, AutoLeavesEveryStageFree) {
   const DeviceRequest request = parsed("auto");
   EXPECT_EQ(request, DeviceRequest());
-  for (const Stage stage : kStages) {
+  for (const Stage stage : all_stages()) {
     EXPECT_TRUE(request.of(stage).automatic);
     EXPECT_TRUE(request.of(stage).may_fall_back());
     EXPECT_THAT(request.of(stage).devices, IsEmpty());
@@ -30,48 +31,48 @@ TEST(DeviceRequest, AutoLeavesEveryStageFree) {
 }
 
 TEST(DeviceRequest, ANameAloneIsForAllStagesAndNeverFallsBack) {
-  for (const Stage stage : kStages) {
+  for (const Stage stage : all_stages()) {
     const DeviceRequest request = parsed("cuda");
     EXPECT_FALSE(request.of(stage).automatic);
     EXPECT_FALSE(request.of(stage).may_fall_back());
     EXPECT_THAT(request.of(stage).devices, ElementsAre("cuda:0"));
   }
-  EXPECT_THAT(parsed("simt:0").of(Stage::Vad).devices, ElementsAre("simt:0"));
+  EXPECT_THAT(parsed("simt:0").of(kVadStage).devices, ElementsAre("simt:0"));
   // The same device said twice is no list.
-  EXPECT_FALSE(parsed("cuda,cuda:0").of(Stage::Vad).may_fall_back());
+  EXPECT_FALSE(parsed("cuda,cuda:0").of(kVadStage).may_fall_back());
 }
 
 TEST(DeviceRequest, AListIsInOrderOfPreference) {
   const DeviceRequest request = parsed(" cuda:1, cpu ");
-  EXPECT_THAT(request.of(Stage::TtsVocoder).devices, ElementsAre("cuda:1", "cpu"));
-  EXPECT_TRUE(request.of(Stage::TtsVocoder).may_fall_back());
-  EXPECT_THAT(parsed("cpu,cuda:1").of(Stage::Vad).devices, ElementsAre("cpu", "cuda:1"));
+  EXPECT_THAT(request.of(kTtsVocoder).devices, ElementsAre("cuda:1", "cpu"));
+  EXPECT_TRUE(request.of(kTtsVocoder).may_fall_back());
+  EXPECT_THAT(parsed("cpu,cuda:1").of(kVadStage).devices, ElementsAre("cpu", "cuda:1"));
 }
 
 TEST(DeviceRequest, StagesAndGroupsHaveListsOfTheirOwn) {
   const DeviceRequest split = parsed("stt.encoder=cuda:0,cpu,stt.decoder=cpu");
-  EXPECT_THAT(split.of(Stage::SttEncoder).devices, ElementsAre("cuda:0", "cpu"));
-  EXPECT_THAT(split.of(Stage::SttDecoder).devices, ElementsAre("cpu"));
+  EXPECT_THAT(split.of(kSttEncoder).devices, ElementsAre("cuda:0", "cpu"));
+  EXPECT_THAT(split.of(kSttDecoder).devices, ElementsAre("cpu"));
   // Whichever stands first: a stage's list goes before its group's, which goes before that in
   // front.
   for (const char* text :
        {"cpu,stt=cuda:1,stt.decoder=cuda:2", "cpu,stt.decoder=cuda:2,stt=cuda:1"}) {
     const DeviceRequest request = parsed(text);
-    EXPECT_THAT(request.of(Stage::Vad).devices, ElementsAre("cpu")) << text;
-    EXPECT_THAT(request.of(Stage::SttEncoder).devices, ElementsAre("cuda:1")) << text;
-    EXPECT_THAT(request.of(Stage::SttDecoder).devices, ElementsAre("cuda:2")) << text;
-    EXPECT_THAT(request.of(Stage::TtsAcoustic).devices, ElementsAre("cpu")) << text;
+    EXPECT_THAT(request.of(kVadStage).devices, ElementsAre("cpu")) << text;
+    EXPECT_THAT(request.of(kSttEncoder).devices, ElementsAre("cuda:1")) << text;
+    EXPECT_THAT(request.of(kSttDecoder).devices, ElementsAre("cuda:2")) << text;
+    EXPECT_THAT(request.of(kTtsAcoustic).devices, ElementsAre("cpu")) << text;
   }
 }
 
 TEST(DeviceRequest, StagesThatNothingNamesChooseAmongTheNamedAndTheProcessor) {
   const DeviceRequest request = parsed("stt=cuda:1");
-  EXPECT_TRUE(request.of(Stage::TtsAcoustic).automatic);
-  EXPECT_THAT(request.of(Stage::TtsAcoustic).devices, ElementsAre("cuda:1", "cpu"));
+  EXPECT_TRUE(request.of(kTtsAcoustic).automatic);
+  EXPECT_THAT(request.of(kTtsAcoustic).devices, ElementsAre("cuda:1", "cpu"));
   // What only checks others is chosen by nobody but the user.
-  EXPECT_THAT(parsed("stt=ref,tts=simt:0").of(Stage::Vad).devices, ElementsAre("cpu"));
+  EXPECT_THAT(parsed("stt=ref,tts=simt:0").of(kVadStage).devices, ElementsAre("cpu"));
   // Who says auto means all.
-  EXPECT_EQ(parsed("stt=cuda:1,tts=auto").of(Stage::TtsVocoder), StageDevices());
+  EXPECT_EQ(parsed("stt=cuda:1,tts=auto").of(kTtsVocoder), StageDevices());
 }
 
 TEST(DeviceRequest, NamesAProfile) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/fake_driver/loaded_fake.h"
+#include "place/kinds/kinds.h"
 #include "place/placed_whisper.h"
 #include "place/placer.h"
 
@@ -51,17 +52,17 @@ class Excluded : public test::PlacedWhisper {
                         const std::function<void(PlacementState&)>& meanwhile) {
     PlacementState state(options);
     state.context().expect(file_);
-    const auto first = state.planner().plan(StageGroup::Stt);
+    const auto first = state.planner().plan(kSttGroup);
     ASSERT_TRUE(first) << first.error().message;
     state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
-    const auto second = state.planner().plan(StageGroup::Stt);
+    const auto second = state.planner().plan(kSttGroup);
     ASSERT_TRUE(second) << second.error().message;
     EXPECT_EQ(devices_of(*second), "cpu");
     meanwhile(state);
     now_ += 60;
-    state.opened(StageGroup::Stt, *second);
+    state.opened(kSttGroup, *second);
     EXPECT_TRUE(comes([&] { return state.trust().regained() == 1; }));
-    const auto third = state.planner().plan(StageGroup::Stt);
+    const auto third = state.planner().plan(kSttGroup);
     ASSERT_TRUE(third) << third.error().message;
     EXPECT_EQ(devices_of(*third), "simt:0");
   }
@@ -72,14 +73,14 @@ class Excluded : public test::PlacedWhisper {
 TEST_F(Excluded, ADeviceThatFailedIsOutOfTheQuestion) {
   PlacementState state(placer("simt:0,cpu"));
   state.context().expect(file_);
-  const auto first = state.planner().plan(StageGroup::Stt);
+  const auto first = state.planner().plan(kSttGroup);
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(devices_of(*first), "simt:0");
   state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed in stt.decoder"});
-  const auto second = state.planner().plan(StageGroup::Stt);
+  const auto second = state.planner().plan(kSttGroup);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
-  const auto choice = state.planner().choice(Stage::SttEncoder);
+  const auto choice = state.planner().choice(kSttEncoder);
   ASSERT_TRUE(choice);
   const auto& others = choice->plan.others;
   const auto other = std::ranges::find(others, "simt:0", &OtherDevice::device);
@@ -93,10 +94,10 @@ TEST_F(Excluded, ADeviceThatFailedIsOutOfTheQuestion) {
 TEST_F(Excluded, ADeviceThatIsNamedAloneIsRefusedWithItsFailure) {
   PlacementState state(placer("simt:0"));
   state.context().expect(file_);
-  const auto first = state.planner().plan(StageGroup::Stt);
+  const auto first = state.planner().plan(kSttGroup);
   ASSERT_TRUE(first);
   state.trust().distrust(*first, {ErrorCode::Device, "simt:0 hung in stt.encoder"});
-  const auto second = state.planner().plan(StageGroup::Stt);
+  const auto second = state.planner().plan(kSttGroup);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::Device);
   EXPECT_THAT(second.error().message, HasSubstr("hung in stt.encoder"));
@@ -105,20 +106,20 @@ TEST_F(Excluded, ADeviceThatIsNamedAloneIsRefusedWithItsFailure) {
 TEST_F(Excluded, ADeviceThatIsFullIsNotDistrusted) {
   PlacementState state(placer("simt:0"));
   state.context().expect(file_);
-  const auto first = state.planner().plan(StageGroup::Stt);
+  const auto first = state.planner().plan(kSttGroup);
   ASSERT_TRUE(first);
-  EXPECT_FALSE(state.trust().no_room(StageGroup::Stt));
-  state.had_no_room(StageGroup::Stt, *first, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto told = state.trust().no_room(StageGroup::Stt);
+  EXPECT_FALSE(state.trust().no_room(kSttGroup));
+  state.had_no_room(kSttGroup, *first, {ErrorCode::OutOfMemory, "the card is full"});
+  const auto told = state.trust().no_room(kSttGroup);
   ASSERT_TRUE(told);
   EXPECT_EQ(told->device, "simt:0");
-  const auto smaller = state.planner().plan(StageGroup::Stt);
+  const auto smaller = state.planner().plan(kSttGroup);
   ASSERT_TRUE(smaller) << smaller.error().message;
   for (const auto& [stage, where] : *smaller) {
     EXPECT_EQ(where, (StageDevice{.device = "simt:0", .storage = DType::I8}));
   }
-  state.had_no_room(StageGroup::Stt, *smaller, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto none = state.planner().plan(StageGroup::Stt);
+  state.had_no_room(kSttGroup, *smaller, {ErrorCode::OutOfMemory, "the card is full"});
+  const auto none = state.planner().plan(kSttGroup);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::OutOfMemory);
   EXPECT_THAT(none.error().message, HasSubstr("has too little memory for stt: the card is full"));
@@ -148,16 +149,16 @@ TEST_F(Excluded, ADeviceIsGoneBackToThoughTheClockWentBack) {
 TEST_F(Excluded, ADeviceOfALaterStageIsProvenBeforeItIsGoneBackTo) {
   PlacementState state(placer("stt.encoder=cpu,stt.decoder=simt:0,cpu"));
   state.context().expect(file_);
-  const auto first = state.planner().plan(StageGroup::Stt);
+  const auto first = state.planner().plan(kSttGroup);
   ASSERT_TRUE(first) << first.error().message;
   ASSERT_EQ(devices_of(*first), "cpu,simt:0");
   state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
-  const auto second = state.planner().plan(StageGroup::Stt);
+  const auto second = state.planner().plan(kSttGroup);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
   be("crashes");
   now_ += 60;
-  state.opened(StageGroup::Stt, *second);
+  state.opened(kSttGroup, *second);
   EXPECT_TRUE(comes([&] { return distrust_of(state, "simt:0")->failures == 2; }));
   EXPECT_EQ(state.trust().regained(), 0U);
   be("");
@@ -166,7 +167,7 @@ TEST_F(Excluded, ADeviceOfALaterStageIsProvenBeforeItIsGoneBackTo) {
     // Who names it for that stage does not wait for the pause.
     PlacementState other(placer("stt.encoder=cpu,stt.decoder=simt:0"));
     other.context().expect(file_);
-    const auto named = other.planner().plan(StageGroup::Stt);
+    const auto named = other.planner().plan(kSttGroup);
     ASSERT_TRUE(named) << named.error().message;
     EXPECT_EQ(devices_of(*named), "cpu,simt:0");
   }
@@ -179,17 +180,17 @@ TEST_F(Excluded, ADeviceThatWasFullIsGoneBackToWhenItHasRoom) {
   options.storage = DType::F32;  // none that is smaller stands in for it
   PlacementState state(options);
   state.context().expect(file_);
-  const auto first = state.planner().plan(StageGroup::Stt);
+  const auto first = state.planner().plan(kSttGroup);
   ASSERT_TRUE(first);
-  state.had_no_room(StageGroup::Stt, *first, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto second = state.planner().plan(StageGroup::Stt);
+  state.had_no_room(kSttGroup, *first, {ErrorCode::OutOfMemory, "the card is full"});
+  const auto second = state.planner().plan(kSttGroup);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
-  state.opened(StageGroup::Stt, *second);
+  state.opened(kSttGroup, *second);
   now_ += 60;
   EXPECT_TRUE(comes([&] { return state.trust().regained() == 1; }));
-  EXPECT_FALSE(state.trust().no_room(StageGroup::Stt));
-  const auto third = state.planner().plan(StageGroup::Stt);
+  EXPECT_FALSE(state.trust().no_room(kSttGroup));
+  const auto third = state.planner().plan(kSttGroup);
   ASSERT_TRUE(third) << third.error().message;
   EXPECT_EQ(devices_of(*third), "simt:0");
 }
@@ -203,10 +204,10 @@ TEST_F(Excluded, WhatTheDoctorKnowsOfACardCountsUntilItIsProven) {
   {
     PlacementState state(options);
     state.context().expect(file_);
-    const auto planned = state.planner().plan(StageGroup::Stt);
+    const auto planned = state.planner().plan(kSttGroup);
     ASSERT_TRUE(planned) << planned.error().message;
     EXPECT_EQ(devices_of(*planned), "cpu");
-    const auto choice = state.planner().choice(Stage::SttEncoder);
+    const auto choice = state.planner().choice(kSttEncoder);
     ASSERT_TRUE(choice);
     const auto& others = choice->plan.others;
     const auto card = std::ranges::find(others, "cuda:0", &OtherDevice::device);
@@ -218,7 +219,7 @@ TEST_F(Excluded, WhatTheDoctorKnowsOfACardCountsUntilItIsProven) {
   PlacementState state(options);
   state.context().expect(file_);
   test::keep_proof(state, file_, {.device = "cuda:0", .storage = DType::F16});
-  const auto planned = state.planner().plan(StageGroup::Stt);
+  const auto planned = state.planner().plan(kSttGroup);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(devices_of(*planned), "cuda:0");
 }
@@ -232,7 +233,7 @@ void expect_told(const Placer& placer, const std::string& device) {
     EXPECT_NE(stage.architecture, "");
     EXPECT_GT(stage.operations, 0U);
   }
-  EXPECT_EQ(placer.device(StageGroup::Stt), device);
+  EXPECT_EQ(placer.device(kSttGroup), device);
 }
 
 TEST_F(Excluded, WhatEndedOrWasLetGoIsToldOfAllTheSame) {
@@ -244,12 +245,12 @@ TEST_F(Excluded, WhatEndedOrWasLetGoIsToldOfAllTheSame) {
     PlacementState& state = placed.state();
     if (device != "cpu") {
       state.openings()
-          .worker_for(StageGroup::Stt, state.openings().places(StageGroup::Stt))
+          .worker_for(kSttGroup, state.openings().places(kSttGroup))
           .value()
           ->end("was killed");
       expect_told(placed, device);
     }
-    state.openings().left(StageGroup::Stt);
+    state.openings().left(kSttGroup);
     expect_told(placed, device);
   }
 }

@@ -8,9 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include "place/discovery/possible.h"
+#include "place/kinds/kinds.h"
 #include "place/made_up_values.h"
 #include "place/proofs/kept_file.h"
+#include "place/wire/possible.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {
@@ -64,15 +65,15 @@ ProbeReport some_probe() {
   report.probe.sound_s = 1;
   report.probe.stages = {{.stage = "stt.encoder", .values = {1, 2}},
                          {.stage = "stt.decoder", .values = {0.5F}}};
-  report.times = {{.stage = Stage::SttEncoder, .milliseconds = 3, .longest_step_ms = 1},
-                  {.stage = Stage::SttDecoder, .milliseconds = 5, .longest_step_ms = 2}};
+  report.times = {{.stage = kSttEncoder, .milliseconds = 3, .longest_step_ms = 1},
+                  {.stage = kSttDecoder, .milliseconds = 5, .longest_step_ms = 2}};
   return report;
 }
 
 std::vector<Measurement> some_measurements() {
   std::vector<Measurement> all(2);
-  all[0].stage = Stage::SttEncoder;
-  all[1].stage = Stage::SttDecoder;
+  all[0].stage = kSttEncoder;
+  all[1].stage = kSttDecoder;
   for (Measurement& measured : all) {
     measured.device = "cpu";
     measured.storage = DType::I8;
@@ -108,7 +109,7 @@ Seeds answers() {
        answer(Ask::Probabilities, std::vector<std::vector<float>>{sound, {}})},
       {"answer_speak", answer(Ask::Speak, some_sound())},
       {"answer_find_voice", answer(Ask::FindVoice, VoiceFacts{"anna", "en-US", "female"})},
-      {"answer_report", answer(Ask::Report, std::vector<StageReport>{{.stage = Stage::SttDecoder,
+      {"answer_report", answer(Ask::Report, std::vector<StageReport>{{.stage = kSttDecoder,
                                                                       .device = "cuda:0",
                                                                       .architecture = "sm_89",
                                                                       .bytes = 1000,
@@ -118,7 +119,7 @@ Seeds answers() {
        answer(Ask::Operations, std::vector<OperationOutcome>{{.name = "add", .values = sound}})},
       {"request_settings",
        request(Ask::Settings, DeviceSettings{.image_folder = "/tmp", .threads = 2},
-               std::vector<Fault>{{}})},
+               std::vector<Fault>{{.stage = kSttDecoder}})},
       {"request_open_windows", request(Ask::OpenWindows, WindowsFile{.path = "/m"}, card, card)},
       {"request_open_voice",
        request(Ask::OpenVoice, VoiceModelFile{.family = "kokoro", .path = "/m"}, card, card)},
@@ -128,8 +129,8 @@ Seeds answers() {
       {"request_speak",
        request(Ask::Speak, std::vector<PhonemeWord>{{.text = "a", .phonemes = "ə"}},
                VoiceSettings{.voice = "anna"})},
-      {"request_probe", request(Ask::Probe, StageGroup::Stt)},
-      {"request_close", request(Ask::CloseGroup, StageGroup::Tts)},
+      {"request_probe", request(Ask::Probe, kSttGroup)},
+      {"request_close", request(Ask::CloseGroup, kTtsGroup)},
   };
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "place/kinds/kinds.h"
 #include "place/made_up_machine.h"
 #include "place/state/placement_state.h"
 
@@ -25,7 +26,7 @@ inline PlacerOptions placer_options(const mynah::test::MadeUpMachine& machine,
 // Keeps that a device was right with a Whisper, and quick, though nobody tried it.
 inline void keep_proof(PlacementState& state, const WindowsFile& file, const StageDevice& where) {
   Proof proof{.measurements = {}, .made_at = 1, .last_failure = 0};
-  for (const Stage stage : {Stage::SttEncoder, Stage::SttDecoder}) {
+  for (const Stage stage : {kSttEncoder, kSttDecoder}) {
     Measurement measured;
     measured.stage = stage;
     measured.device = where.device;

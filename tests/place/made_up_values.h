@@ -12,6 +12,9 @@
 #include <tuple>
 #include <vector>
 
+#include "place/kinds/detector/detector_wire.h"
+#include "place/kinds/voice/voice_wire.h"
+#include "place/kinds/windows/windows_wire.h"
 #include "place/proofs/kept_types.h"
 #include "place/wire/wire_types.h"
 

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "place/made_up_placer.h"
 #include "place/placer.h"
 #include "speech/probe.h"
@@ -27,7 +28,7 @@ class PlacedDetector : public ::testing::Test {
     ::setenv("MYNAH_WORKER_MANNER", "", 1);
     PlacementState state(test::placer_options(machine_, "simt:0,cpu"));
     state.context().expect(file_);
-    const auto proven = state.planner().plan(StageGroup::Vad);
+    const auto proven = state.planner().plan(kVadGroup);
     ASSERT_TRUE(proven) << proven.error().message;
     ASSERT_EQ(devices_of(*proven), "simt:0");
     ::setenv("MYNAH_WORKER_MANNER", "probes wrongly", 1);
@@ -43,12 +44,12 @@ TEST_F(PlacedDetector, WholeRecordingsAreVouchedForBeforeTheyAreGivenOut) {
   Placer placer(test::placer_options(machine_, "simt:0,cpu"));
   const auto detector = placer.detector(file_);
   ASSERT_TRUE(detector) << detector.error().message;
-  EXPECT_EQ(placer.device(StageGroup::Vad), "simt:0");
+  EXPECT_EQ(placer.device(kVadGroup), "simt:0");
   const std::array<std::span<const float>, 2> recordings = {sound_, sound_};
   const auto found = (*detector)->probabilities(recordings);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->size(), 2U);
-  EXPECT_EQ(placer.device(StageGroup::Vad), "cpu");
+  EXPECT_EQ(placer.device(kVadGroup), "cpu");
   ASSERT_EQ(placer.state().openings().moves().size(), 1U);
   EXPECT_THAT(placer.state().openings().moves()[0].reason,
               HasSubstr("simt:0 computes wrongly: vad is "));
@@ -71,16 +72,16 @@ TEST_F(PlacedDetector, RecordingsThatMayBeWrongAreNamed) {
   ASSERT_TRUE(detector) << detector.error().message;
   const std::array<std::span<const float>, 1> one = {sound_};
   const std::array<std::span<const float>, 2> two = {sound_, sound_};
-  placer.name_work(StageGroup::Vad, {"a.wav"});
+  placer.name_work(kVadGroup, {"a.wav"});
   ASSERT_TRUE((*detector)->probabilities(one)) << "the device was looked at before it is given out";
-  placer.name_work(StageGroup::Vad, {"b.wav", "c.wav"});
+  placer.name_work(kVadGroup, {"b.wav", "c.wav"});
   ASSERT_TRUE((*detector)->probabilities(two));
-  placer.name_work(StageGroup::Vad, {"d.wav"});
+  placer.name_work(kVadGroup, {"d.wav"});
   const auto session = (*detector)->session();
   ASSERT_TRUE(session->push(sound_));
   PlacementState& state = placer.state();
   state.openings()
-      .worker_for(StageGroup::Vad, state.openings().places(StageGroup::Vad))
+      .worker_for(kVadGroup, state.openings().places(kVadGroup))
       .value()
       ->end("was killed");
   ASSERT_TRUE((*detector)->probabilities(one)) << "on the processor";

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "place/placed_whisper.h"
 #include "place/proofs/proof_store.h"
 #include "store/sha256.h"
@@ -51,8 +52,8 @@ class PlacementPlan : public test::PlacedWhisper {
   }
 
   [[nodiscard]] Profile on_the_processor() const {
-    return profile_of({stage_on(Stage::SttEncoder, "cpu", DType::BF16),
-                       stage_on(Stage::SttDecoder, "cpu", DType::BF16)});
+    return profile_of(
+        {stage_on(kSttEncoder, "cpu", DType::BF16), stage_on(kSttDecoder, "cpu", DType::BF16)});
   }
 
   // `--device profile:evening`.
@@ -73,7 +74,7 @@ class PlacementPlan : public test::PlacedWhisper {
   std::string refusal(PlacerOptions options) const {
     PlacementState state(std::move(options));
     state.context().expect(file_);
-    const auto planned = state.planner().plan(StageGroup::Stt);
+    const auto planned = state.planner().plan(kSttGroup);
     EXPECT_FALSE(planned);
     EXPECT_EQ(planned ? ErrorCode::Io : planned.error().code, ErrorCode::Device);
     return planned ? "" : planned.error().message;
@@ -83,7 +84,7 @@ class PlacementPlan : public test::PlacedWhisper {
   std::vector<std::string> placed(PlacerOptions options) const {
     PlacementState state(std::move(options));
     state.context().expect(file_);
-    const auto planned = state.planner().plan(StageGroup::Stt);
+    const auto planned = state.planner().plan(kSttGroup);
     EXPECT_TRUE(planned) << planned.error().message;
     std::vector<std::string> places;
     for (const auto& [stage, where] : planned.value_or(StagePlaces{})) {
@@ -124,8 +125,8 @@ TEST_F(PlacementPlan, AProfileThatIsNamedIsRefusedForAnotherModel) {
 }
 
 TEST_F(PlacementPlan, AProfileThatIsNamedIsRefusedForModelsThatItDoesNotPlace) {
-  EXPECT_THAT(refusal(named(profile_of({stage_on(Stage::TtsAcoustic, "cpu", DType::I8),
-                                        stage_on(Stage::TtsVocoder, "cpu", DType::I8)}))),
+  EXPECT_THAT(refusal(named(profile_of({stage_on(kTtsAcoustic, "cpu", DType::I8),
+                                        stage_on(kTtsVocoder, "cpu", DType::I8)}))),
               HasSubstr("the profile evening is of some.en, which has no stt; "));
 }
 
@@ -135,9 +136,9 @@ TEST_F(PlacementPlan, AProfileInUseIsPassedOverForAnotherModelInALine) {
   PlacementState state(in_use(profile));
   state.context().expect(file_);
   for (int i = 0; i < 2; ++i) {
-    const auto planned = state.planner().plan(StageGroup::Stt);
+    const auto planned = state.planner().plan(kSttGroup);
     ASSERT_TRUE(planned) << planned.error().message;
-    EXPECT_EQ(planned->at(Stage::SttEncoder).storage, DType::I8) << "as auto has it";
+    EXPECT_EQ(planned->at(kSttEncoder).storage, DType::I8) << "as auto has it";
   }
   EXPECT_THAT(said_, ElementsAre(AllOf(HasSubstr("the profile in use, evening, is of some.en and "
                                                  "not of "),
@@ -149,16 +150,16 @@ TEST_F(PlacementPlan, OfSeveralProfilesInUseTheModelsOwnPlacesItAndIsSaid) {
   other.name = "other";
   other.model_sha256 = std::string(64, 'b');
   PlacerOptions options = in_use(other);
-  options.profiles.push_back(profile_of({stage_on(Stage::SttEncoder, "simt:0", DType::F16),
-                                         stage_on(Stage::SttDecoder, "cpu", DType::BF16)}));
-  options.profiles.push_back(profile_of({stage_on(Stage::TtsAcoustic, "cpu", DType::I8)}));
+  options.profiles.push_back(profile_of(
+      {stage_on(kSttEncoder, "simt:0", DType::F16), stage_on(kSttDecoder, "cpu", DType::BF16)}));
+  options.profiles.push_back(profile_of({stage_on(kTtsAcoustic, "cpu", DType::I8)}));
   PlacementState state(std::move(options));
   state.context().expect(file_);
-  const auto planned = state.planner().plan(StageGroup::Stt);
+  const auto planned = state.planner().plan(kSttGroup);
   ASSERT_TRUE(planned) << planned.error().message;
-  EXPECT_EQ(planned->at(Stage::SttEncoder).device, "simt:0");
-  EXPECT_EQ(planned->at(Stage::SttDecoder).storage, DType::BF16);
-  for (const Stage stage : {Stage::SttEncoder, Stage::SttDecoder}) {
+  EXPECT_EQ(planned->at(kSttEncoder).device, "simt:0");
+  EXPECT_EQ(planned->at(kSttDecoder).storage, DType::BF16);
+  for (const Stage stage : {kSttEncoder, kSttDecoder}) {
     EXPECT_EQ(state.planner().choice(stage)->plan.reason, "the profile evening says so");
   }
   EXPECT_THAT(said_, IsEmpty());
@@ -195,11 +196,11 @@ TEST_F(PlacementPlan, AProfileInUseThatCannotBeReadIsRefusedToItsOwnModelAlone) 
 }
 
 TEST_F(PlacementPlan, EachTypeThatAProfileNamesIsProvenAndUsed) {
-  const Profile both = profile_of({stage_on(Stage::SttEncoder, "simt:0", DType::F16),
-                                   stage_on(Stage::SttDecoder, "simt:0", DType::I8)});
+  const Profile both = profile_of(
+      {stage_on(kSttEncoder, "simt:0", DType::F16), stage_on(kSttDecoder, "simt:0", DType::I8)});
   EXPECT_THAT(placed(named(both)), ElementsAre("simt:0 as f16", "simt:0 as i8"));
-  const Profile apart = profile_of({stage_on(Stage::SttEncoder, "simt:0", DType::F16),
-                                    stage_on(Stage::SttDecoder, "cpu", DType::BF16)});
+  const Profile apart = profile_of(
+      {stage_on(kSttEncoder, "simt:0", DType::F16), stage_on(kSttDecoder, "cpu", DType::BF16)});
   EXPECT_THAT(placed(named(apart)), ElementsAre("simt:0 as f16", "cpu as bf16"));
   PlacerOptions by_the_user = named(apart);
   by_the_user.storage = DType::F32;
@@ -207,8 +208,8 @@ TEST_F(PlacementPlan, EachTypeThatAProfileNamesIsProvenAndUsed) {
 }
 
 TEST_F(PlacementPlan, StagesThatAProfileHasApartAreProvenSoAndNotAsAWhole) {
-  const Profile apart = profile_of({stage_on(Stage::SttEncoder, "simt:0", DType::F16),
-                                    stage_on(Stage::SttDecoder, "cpu", DType::I8)});
+  const Profile apart = profile_of(
+      {stage_on(kSttEncoder, "simt:0", DType::F16), stage_on(kSttDecoder, "cpu", DType::I8)});
   std::vector<std::string> told;
   PlacerOptions options = named(apart);
   options.tell = [&](const std::string& line) { told.push_back(line); };
@@ -232,7 +233,7 @@ class PlacementApart : public PlacementPlan {
     file_.precision = Precision::Exact;  // of which the processor has one type
     options_ = placer("auto");
     options_.precision = Precision::Exact;
-    for (const Stage stage : {Stage::SttEncoder, Stage::SttDecoder}) {
+    for (const Stage stage : {kSttEncoder, kSttDecoder}) {
       options_.request.of(stage).devices = {"cpu", "simt:0"};
     }
     options_.tell = [this](const std::string& line) { told_.push_back(line); };
@@ -243,7 +244,7 @@ class PlacementApart : public PlacementPlan {
   [[nodiscard]] std::string devices() const {
     PlacementState state(options_);
     state.context().expect(file_);
-    const auto planned = state.planner().plan(StageGroup::Stt);
+    const auto planned = state.planner().plan(kSttGroup);
     EXPECT_TRUE(planned) << planned.error().message;
     return devices_of(planned.value_or(StagePlaces{}));
   }
@@ -258,18 +259,17 @@ class PlacementApart : public PlacementPlan {
   // The card is much the faster with the decoder, and much the slower with the encoder.
   void keep_whole() const {
     store().keep(simt_, file_, card_.storage,
-                 {.measurements = {took(Stage::SttEncoder, card_, 1e6),
-                                   took(Stage::SttDecoder, card_, 1e-6)},
+                 {.measurements = {took(kSttEncoder, card_, 1e6), took(kSttDecoder, card_, 1e-6)},
                   .made_at = 1,
                   .last_failure = 0});
   }
 
   void keep_apart() {
-    store().keep_apart(identities_, file_, apart_,
-                       {.measurements = {took(Stage::SttEncoder, cpu_, 1e-6),
-                                         took(Stage::SttDecoder, card_, 1e-6)},
-                        .made_at = 1,
-                        .last_failure = 0});
+    store().keep_apart(
+        identities_, file_, apart_,
+        {.measurements = {took(kSttEncoder, cpu_, 1e-6), took(kSttDecoder, card_, 1e-6)},
+         .made_at = 1,
+         .last_failure = 0});
   }
 
   // Proofs that were begun; one that takes long, as on a busy machine, has a line at its end, too.
@@ -281,7 +281,7 @@ class PlacementApart : public PlacementPlan {
 
   const StageDevice card_{.device = "simt:0", .storage = {}};
   const StageDevice cpu_{.device = "cpu", .storage = {}};
-  const StagePlaces apart_ = {{Stage::SttEncoder, cpu_}, {Stage::SttDecoder, card_}};
+  const StagePlaces apart_ = {{kSttEncoder, cpu_}, {kSttDecoder, card_}};
   const DeviceIdentity simt_ = identity_without_discovery("simt:0");
   const std::vector<DeviceIdentity> identities_ = {identity_without_discovery("cpu"), simt_};
   PlacerOptions options_;
@@ -320,26 +320,25 @@ TEST_F(PlacementApart, WhatIsProvenIsTakenUntilItHasNoRoomOrFails) {
   keep_apart();
   PlacementState state(options_);
   state.context().expect(file_);
-  auto planned = state.planner().plan(StageGroup::Stt);
+  auto planned = state.planner().plan(kSttGroup);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(*planned, apart_);
-  ASSERT_TRUE(state.planner().choice(Stage::SttDecoder)->measured);
-  EXPECT_EQ(state.planner().choice(Stage::SttDecoder)->measured->ms_per_unit, 1e-6)
-      << "as it was so";
-  EXPECT_THAT(state.planner().choice(Stage::SttEncoder)->plan.reason,
+  ASSERT_TRUE(state.planner().choice(kSttDecoder)->measured);
+  EXPECT_EQ(state.planner().choice(kSttDecoder)->measured->ms_per_unit, 1e-6) << "as it was so";
+  EXPECT_THAT(state.planner().choice(kSttEncoder)->plan.reason,
               HasSubstr("; apart from stt.decoder on simt:0, as they were proven"));
-  state.opened(StageGroup::Stt, *planned);
-  EXPECT_EQ(state.proven_at(Stage::SttEncoder), 1);
-  state.had_no_room(StageGroup::Stt, *planned, {ErrorCode::OutOfMemory, "memory is full"});
-  planned = state.planner().plan(StageGroup::Stt);
+  state.opened(kSttGroup, *planned);
+  EXPECT_EQ(state.proven_at(kSttEncoder), 1);
+  state.had_no_room(kSttGroup, *planned, {ErrorCode::OutOfMemory, "memory is full"});
+  planned = state.planner().plan(kSttGroup);
   ASSERT_TRUE(planned);
   EXPECT_EQ(devices_of(*planned), "cpu");
   // Another process has room.
   PlacementState other(options_);
   other.context().expect(file_);
-  ASSERT_EQ(other.planner().plan(StageGroup::Stt).value(), apart_);
-  other.failed(StageGroup::Stt, apart_, {ErrorCode::Device, "simt:0 is lost"}, "");
-  planned = other.planner().plan(StageGroup::Stt);
+  ASSERT_EQ(other.planner().plan(kSttGroup).value(), apart_);
+  other.failed(kSttGroup, apart_, {ErrorCode::Device, "simt:0 is lost"}, "");
+  planned = other.planner().plan(kSttGroup);
   ASSERT_TRUE(planned);
   EXPECT_EQ(devices_of(*planned), "cpu");
   EXPECT_FALSE(store().find_apart(identities_, file_, apart_));
@@ -349,9 +348,9 @@ TEST_F(PlacementPlan, ChoicesOfOtherGroupsStayAsTheyWerePlaced) {
   PlacementState state(placer("cpu"));
   state.context().expect(file_);
   state.context().expect(DetectorFile{.path = machine_.root / "none"});
-  ASSERT_TRUE(state.planner().plan(StageGroup::Stt));
-  EXPECT_TRUE(state.planner().choice(Stage::SttEncoder));
-  EXPECT_FALSE(state.planner().choice(Stage::Vad)) << "nobody placed it yet";
+  ASSERT_TRUE(state.planner().plan(kSttGroup));
+  EXPECT_TRUE(state.planner().choice(kSttEncoder));
+  EXPECT_FALSE(state.planner().choice(kVadStage)) << "nobody placed it yet";
 }
 
 TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
@@ -361,9 +360,9 @@ TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
     PlacementState state(std::move(options));
     state.context().expect(file_);
     for (int i = 0; i < 2; ++i) {
-      const auto planned = state.planner().plan(StageGroup::Stt);
+      const auto planned = state.planner().plan(kSttGroup);
       ASSERT_TRUE(planned) << planned.error().message;
-      state.opened(StageGroup::Stt, *planned);
+      state.opened(kSttGroup, *planned);
     }
   };
   open(placer("cuda,cpu"));
@@ -389,12 +388,12 @@ TEST_F(PlacementPlan, AGroupThatIsOpenStaysWhereItIsAndIsNotMeasuredForAnother) 
   PlacementState state(placer("simt:0,cpu"));
   state.context().expect(file_);
   state.context().expect(DetectorFile{.path = machine_.root / "none"});  // nobody could measure it
-  state.opened(StageGroup::Vad, {{Stage::Vad, {.device = "simt:0", .storage = {}}}});
-  const auto planned = state.planner().plan(StageGroup::Stt);
+  state.opened(kVadGroup, {{kVadStage, {.device = "simt:0", .storage = {}}}});
+  const auto planned = state.planner().plan(kSttGroup);
   ASSERT_TRUE(planned) << planned.error().message;
-  EXPECT_EQ(planned->at(Stage::SttEncoder).device, "simt:0");
-  EXPECT_EQ(state.openings().places(StageGroup::Vad).at(Stage::Vad).device, "simt:0");
-  EXPECT_FALSE(state.planner().plan(StageGroup::Vad)) << "its own plan measures it";
+  EXPECT_EQ(planned->at(kSttEncoder).device, "simt:0");
+  EXPECT_EQ(state.openings().places(kVadGroup).at(kVadStage).device, "simt:0");
+  EXPECT_FALSE(state.planner().plan(kVadGroup)) << "its own plan measures it";
 }
 
 }  // namespace

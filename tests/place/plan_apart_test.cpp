@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "place/plan_inputs.h"
 #include "place/plans/stages_apart.h"
 
@@ -19,8 +20,8 @@ using test::took;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr Stage kEncoder = Stage::SttEncoder;
-constexpr Stage kDecoder = Stage::SttDecoder;
+constexpr Stage kEncoder = kSttEncoder;
+constexpr Stage kDecoder = kSttDecoder;
 
 // The card is the faster with the encoder, the processor with the decoder.
 PlanInput better_apart() {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "place/plans/plan.h"
 
 namespace mynah::place::test {
@@ -56,12 +57,12 @@ inline std::vector<StageWish> wishes(const std::vector<Stage>& stages) {
 inline PlanInput card_and_cpu(std::string_view devices = "auto") {
   PlanInput input;
   input.request = request(devices);
-  input.stages = wishes({Stage::SttEncoder, Stage::SttDecoder});
+  input.stages = wishes({kSttEncoder, kSttDecoder});
   input.devices = {memory("cpu", 8000), memory("cuda:0", 4000)};
-  input.measurements = {took(Stage::SttEncoder, "cpu", DType::I8, 30, 400),
-                        took(Stage::SttDecoder, "cpu", DType::I8, 22, 300),
-                        took(Stage::SttEncoder, "cuda:0", DType::F16, 2, 900),
-                        took(Stage::SttDecoder, "cuda:0", DType::F16, 4, 700)};
+  input.measurements = {took(kSttEncoder, "cpu", DType::I8, 30, 400),
+                        took(kSttDecoder, "cpu", DType::I8, 22, 300),
+                        took(kSttEncoder, "cuda:0", DType::F16, 2, 900),
+                        took(kSttDecoder, "cuda:0", DType::F16, 4, 700)};
   return input;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "place/plan_inputs.h"
 #include "place/plans/plan.h"
 
@@ -48,7 +49,7 @@ PlanInput any_input(Random& random) {
                                              "tts=cuda,cpu,stt=auto",
                                              "stt.encoder=cuda:0,cpu,stt.decoder=cpu"};
   input.request = request(requests[random.below(static_cast<int>(requests.size()))]);
-  for (const Stage stage : kStages) {
+  for (const Stage stage : all_stages()) {
     if (!random.one_in(4)) {
       input.stages.push_back({.stage = stage, .storage = {}});
     }
@@ -77,7 +78,7 @@ PlanInput any_input(Random& random) {
   }
   input.together = random.one_in(2);
   for (int i = 0, ways = random.below(4); i < ways && input.together; ++i) {
-    const StageGroup group = random.one_in(2) ? StageGroup::Stt : StageGroup::Tts;
+    const StageGroup group = random.one_in(2) ? kSttGroup : kTtsGroup;
     StagesApart stages;
     for (const Stage stage : stages_of(group)) {
       stages.push_back(took(stage, devices[random.below(static_cast<int>(devices.size()))],

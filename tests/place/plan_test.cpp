@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "place/plan_inputs.h"
 
 namespace mynah::place {
@@ -26,10 +27,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr Stage kEncoder = Stage::SttEncoder;
-constexpr Stage kDecoder = Stage::SttDecoder;
-constexpr Stage kAcoustic = Stage::TtsAcoustic;
-constexpr Stage kVocoder = Stage::TtsVocoder;
+constexpr Stage kEncoder = kSttEncoder;
+constexpr Stage kDecoder = kSttDecoder;
+constexpr Stage kAcoustic = kTtsAcoustic;
+constexpr Stage kVocoder = kTtsVocoder;
 
 std::string refusal(const PlanInput& input) {
   const auto plan = make_plan(input);
@@ -471,8 +472,8 @@ TEST(PlanLadder, HeadroomStaysFree) {
 // Which has no windows and no types to choose among.
 TEST(PlanLadder, ADetectorThatHasNoRoomIsRefusedInWordsOfItsOwn) {
   PlanInput input = card_and_cpu("cuda");
-  input.stages = wishes({Stage::Vad});
-  input.measurements = {took(Stage::Vad, "cuda:0", {}, 1, 5000)};
+  input.stages = wishes({kVadStage});
+  input.measurements = {took(kVadStage, "cuda:0", {}, 1, 5000)};
   EXPECT_THAT(refusal(input), HasSubstr("there is no room for vad: cuda:0 has 4.0 GB to spare"));
 }
 

@@ -1,5 +1,5 @@
 // Answers and kept files whose bytes can be read and whose numbers cannot be.
-#include "place/discovery/possible.h"
+#include "place/wire/possible.h"
 
 #include <cmath>
 #include <functional>
@@ -10,7 +10,13 @@
 
 #include <gtest/gtest.h>
 
+#include "place/kinds/detector/detector_wire.h"
+#include "place/kinds/kinds.h"
+#include "place/kinds/voice/voice_wire.h"
+#include "place/kinds/windows/windows_wire.h"
+#include "place/proofs/reference.h"
 #include "place/terms/plain_text.h"
+#include "place/workers/driver_answer.h"
 
 namespace mynah::place {
 namespace {
@@ -139,30 +145,30 @@ std::vector<Measurement> measurements(StageGroup group) {
 }
 
 TEST(Possible, MeasurementsAreOfAllStagesAndFinite) {
-  const auto good = measurements(StageGroup::Stt);
-  EXPECT_TRUE(is_possible(good, StageGroup::Stt));
-  EXPECT_FALSE(is_possible(good, StageGroup::Tts));
-  EXPECT_FALSE(is_possible(std::span(good).first(1), StageGroup::Stt));
+  const auto good = measurements(kSttGroup);
+  EXPECT_TRUE(is_possible(good, kSttGroup));
+  EXPECT_FALSE(is_possible(good, kTtsGroup));
+  EXPECT_FALSE(is_possible(std::span(good).first(1), kSttGroup));
   for (const double number : {kNan, kInfinite, -1.0, 1e300}) {
     auto bad = good;
     bad[1].ms_per_unit = number;
-    EXPECT_FALSE(is_possible(bad, StageGroup::Stt)) << number;
+    EXPECT_FALSE(is_possible(bad, kSttGroup)) << number;
     bad = good;
     bad[0].longest_step_ms = number;
-    EXPECT_FALSE(is_possible(bad, StageGroup::Stt)) << number;
+    EXPECT_FALSE(is_possible(bad, kSttGroup)) << number;
     bad = good;
     bad[0].step_work = number;
-    EXPECT_FALSE(is_possible(bad, StageGroup::Stt)) << number;
+    EXPECT_FALSE(is_possible(bad, kSttGroup)) << number;
   }
   auto bad = good;
   bad[0].bytes = ~uint64_t{0};
-  EXPECT_FALSE(is_possible(bad, StageGroup::Stt));
+  EXPECT_FALSE(is_possible(bad, kSttGroup));
 }
 
 TEST(Possible, AProbesTimesAreTimes) {
   ProbeReport report;
   report.probe.sound_s = 2;
-  report.times = {{.stage = Stage::Vad, .milliseconds = 3, .longest_step_ms = 1}};
+  report.times = {{.stage = kVadStage, .milliseconds = 3, .longest_step_ms = 1}};
   EXPECT_TRUE(is_possible(report));
   for (const double number : {kNan, kInfinite, -1.0}) {
     ProbeReport bad = report;
@@ -188,23 +194,23 @@ TEST(Possible, AReferenceIsWhatOthersCanBeComparedWith) {
   Reference reference;
   reference.exact.sound_s = 2;
   reference.exact.stages = {{.stage = "vad", .values = {0.5F}}};
-  reference.cpu = measurements(StageGroup::Vad);
+  reference.cpu = measurements(kVadGroup);
   reference.error_bound = {0.01};
-  EXPECT_TRUE(is_possible(reference, StageGroup::Vad));
-  EXPECT_FALSE(is_possible(reference, StageGroup::Tts));
+  EXPECT_TRUE(is_possible(reference, kVadGroup));
+  EXPECT_FALSE(is_possible(reference, kTtsGroup));
   const std::vector<std::function<void(Reference&)>> damages = {
       [](Reference& r) { r.exact.stages[0].values[0] = std::nanf(""); },
       [](Reference& r) { r.exact.sound_s = kNan; },
       [](Reference& r) { r.cpu[0].ms_per_unit = -1; },
       [](Reference& r) { r.cpu[0].device = "cuda:0"; },
-      [](Reference& r) { r.cpu[0].stage = Stage::TtsVocoder; },
+      [](Reference& r) { r.cpu[0].stage = kTtsVocoder; },
       [](Reference& r) { r.error_bound.clear(); },
       [](Reference& r) { r.error_bound[0] = kInfinite; },
   };
   for (size_t i = 0; i < damages.size(); ++i) {
     Reference bad = reference;
     damages[i](bad);
-    EXPECT_FALSE(is_possible(bad, StageGroup::Vad)) << i;
+    EXPECT_FALSE(is_possible(bad, kVadGroup)) << i;
   }
 }
 

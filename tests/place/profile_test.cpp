@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "place/kinds/kinds.h"
 #include "place/plan_inputs.h"
 #include "place/plans/profile_folder.h"
 #include "place/tune.h"
@@ -34,10 +35,10 @@ Profile some_profile(std::string name = "evening") {
       .batch = 8,
       .waited_share = 0.25,
       .devices = {{"cuda:0", "RTX 4060", "535.104.05", "GPU-1"}, {"cpu", "avx2", "", ""}},
-      .stages = {took(Stage::SttEncoder, "cuda:0", DType::F16, 2.1, 900),
-                 took(Stage::SttDecoder, "cpu", {}, 1.0 / 3, 300)},
-      .others = {took(Stage::SttEncoder, "cpu", DType::I8, 30, 400),
-                 failed(Stage::SttDecoder, "cuda:0", "its values differ")}};
+      .stages = {took(kSttEncoder, "cuda:0", DType::F16, 2.1, 900),
+                 took(kSttDecoder, "cpu", {}, 1.0 / 3, 300)},
+      .others = {took(kSttEncoder, "cpu", DType::I8, 30, 400),
+                 failed(kSttDecoder, "cuda:0", "its values differ")}};
   profile.stages[0].longest_step_ms = 7;
   profile.stages[0].window_bytes = 12345678901234567890U;
   profile.stages[0].worst_error = 1e-4;
@@ -73,16 +74,16 @@ TEST(Tune, AMeasurementThatWasDisturbedSaysSo) {
 TEST(Profile, HoldsStagesApartAsTheyWereMeasuredSo) {
   const auto made = [](double decoder_ms) {
     PlanInput input;
-    input.stages = test::wishes({Stage::SttEncoder, Stage::SttDecoder});
+    input.stages = test::wishes({kSttEncoder, kSttDecoder});
     input.together = true;
     input.batch = 4;
     input.devices = {test::memory("cpu", 8000), test::memory("cuda:0", 4000)};
-    input.measurements = {took(Stage::SttEncoder, "cpu", DType::I8, 30, 400),
-                          took(Stage::SttDecoder, "cpu", DType::I8, 1, 300),
-                          took(Stage::SttEncoder, "cuda:0", DType::F16, 2, 900),
-                          took(Stage::SttDecoder, "cuda:0", DType::F16, 4, 700)};
-    input.apart = {{took(Stage::SttEncoder, "cuda:0", DType::F16, 2.5, 950),
-                    took(Stage::SttDecoder, "cpu", DType::I8, decoder_ms, 350)}};
+    input.measurements = {took(kSttEncoder, "cpu", DType::I8, 30, 400),
+                          took(kSttDecoder, "cpu", DType::I8, 1, 300),
+                          took(kSttEncoder, "cuda:0", DType::F16, 2, 900),
+                          took(kSttDecoder, "cuda:0", DType::F16, 4, 700)};
+    input.apart = {{took(kSttEncoder, "cuda:0", DType::F16, 2.5, 950),
+                    took(kSttDecoder, "cpu", DType::I8, decoder_ms, 350)}};
     Profile profile = some_profile();
     profile.stages.clear();
     profile.others.clear();

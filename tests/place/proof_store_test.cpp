@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "place/plan_inputs.h"
 #include "place/proofs/kept_file.h"
 #include "place/proofs/kept_types.h"
@@ -39,8 +40,8 @@ struct Kept {
   }
 
   [[nodiscard]] Proof proof() const {
-    return {.measurements = {test::took(Stage::SttEncoder, "cuda:0", DType::F16, 2.5, 90),
-                             test::took(Stage::SttDecoder, "cuda:0", DType::F16, 4, 60)},
+    return {.measurements = {test::took(kSttEncoder, "cuda:0", DType::F16, 2.5, 90),
+                             test::took(kSttDecoder, "cuda:0", DType::F16, 4, 60)},
             .made_at = now,
             .last_failure = store().last_failure(kCard)};
   }
@@ -110,8 +111,8 @@ TEST(ProofStore, AProofIsOfOneDriverCardProgramModelAndType) {
 TEST(ProofStore, AProofOfStagesApartIsOfThesePlacesAndEndsWithAFailureOfEither) {
   Kept kept;
   const DeviceIdentity cpu{.device = "cpu", .name = "avx2", .driver = "", .uuid = ""};
-  const StagePlaces places = {{Stage::SttEncoder, {.device = "cuda:0", .storage = DType::F16}},
-                              {Stage::SttDecoder, {.device = "cpu", .storage = DType::I8}}};
+  const StagePlaces places = {{kSttEncoder, {.device = "cuda:0", .storage = DType::F16}},
+                              {kSttDecoder, {.device = "cpu", .storage = DType::I8}}};
   const std::vector<DeviceIdentity> devices = {kCard, cpu};
   const auto keep = [&] {
     kept.store().keep_apart(devices, kept.file, places,
@@ -126,10 +127,9 @@ TEST(ProofStore, AProofOfStagesApartIsOfThesePlacesAndEndsWithAFailureOfEither) 
   ASSERT_TRUE(find());
   EXPECT_EQ(find()->measurements, kept.proof().measurements);
   StagePlaces others = places;
-  others.at(Stage::SttDecoder).storage = DType::BF16;
+  others.at(kSttDecoder).storage = DType::BF16;
   EXPECT_FALSE(kept.store().find_apart(devices, kept.file, others));
-  others = {{Stage::SttEncoder, places.at(Stage::SttDecoder)},
-            {Stage::SttDecoder, places.at(Stage::SttEncoder)}};
+  others = {{kSttEncoder, places.at(kSttDecoder)}, {kSttDecoder, places.at(kSttEncoder)}};
   EXPECT_FALSE(kept.store().find_apart({cpu, kCard}, kept.file, others));
   DeviceIdentity updated = kCard;
   updated.driver = "550.55";

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/whisper_file.h"
+#include "place/kinds/kinds.h"
 #include "place/state/housekeeper.h"
 #include "temporary_folder.h"
 
@@ -158,8 +159,8 @@ class ProofsApart : public Proofs {
     return prover.of_stages_apart(file_, places_, identities_, wish);
   }
 
-  StagePlaces places_ = {{Stage::SttEncoder, {.device = "ref", .storage = {}}},
-                         {Stage::SttDecoder, {.device = "cpu", .storage = DType::I8}}};
+  StagePlaces places_ = {{kSttEncoder, {.device = "ref", .storage = {}}},
+                         {kSttDecoder, {.device = "cpu", .storage = DType::I8}}};
   std::vector<DeviceIdentity> identities_ = {
       {.device = "ref", .name = "ref", .driver = "", .uuid = ""}, identity_};
 };
@@ -184,7 +185,7 @@ TEST_F(ProofsApart, EachStageIsMeasuredWhereItIs) {
   }
   be("crashes");
   EXPECT_TRUE(passed(prove_apart(prover, ProofWish::IfTrusted))) << "it is kept";
-  EXPECT_FALSE(prover.proven_at(file_, places_.at(Stage::SttEncoder), identities_[0]))
+  EXPECT_FALSE(prover.proven_at(file_, places_.at(kSttEncoder), identities_[0]))
       << "the whole was proven nowhere";
   prover.failed(identities_[0], "lost");
   EXPECT_FALSE(prover.kept_apart(file_, places_, identities_));

@@ -18,6 +18,7 @@
 
 #include "cli/whisper_file.h"
 #include "gpu/fake_driver/loaded_fake.h"
+#include "place/kinds/kinds.h"
 #include "place/made_up_placer.h"
 #include "place/placer.h"
 #include "test_paths.h"
@@ -48,7 +49,7 @@ class RungsOfOne : public ::testing::Test {
     proven_ = std::make_unique<mynah::test::MadeUpMachine>();
     PlacementState state(test::placer_options(*proven_, "simt:0,cpu"));
     state.context().expect(write_model(*proven_));
-    const auto places = state.planner().plan(StageGroup::Stt);
+    const auto places = state.planner().plan(kSttGroup);
     ASSERT_TRUE(places) << places.error().message;
   }
 
@@ -65,7 +66,7 @@ class RungsOfOne : public ::testing::Test {
     options.worker_program = program_;
     state_ = std::make_shared<PlacementState>(std::move(options));
     state_->context().expect(file_);
-    rungs_ = make_rungs(StageGroup::Stt);
+    rungs_ = make_rungs(kSttGroup);
     const auto opened = rungs_->begin();
     ASSERT_TRUE(opened) << opened.error().message;
     ASSERT_EQ(devices_of(rungs_->where()), where);
@@ -199,7 +200,7 @@ TEST_F(RungsOfOne, ADeviceWhoseWorkerCannotBeStartedIsRefusedWhereNoOtherIsAllow
   options.worker_program = "/no/such/program";
   state_ = std::make_shared<PlacementState>(std::move(options));
   state_->context().expect(file_);
-  const auto opened = make_rungs(StageGroup::Stt)->begin();
+  const auto opened = make_rungs(kSttGroup)->begin();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::Device);
   EXPECT_THAT(opened.error().message, HasSubstr("simt:0"));
@@ -237,18 +238,18 @@ TEST_F(RungsOfOne, AFailureNamesItsDevice) {
 TEST_F(RungsOfOne, TheReportIsOfWhereItWasComputedWhereverWhatIsNextGoes) {
   begin_on("simt:0,cpu");
   give_out();
-  const auto before = state_->openings().choice(Stage::SttEncoder);
+  const auto before = state_->openings().choice(kSttEncoder);
   ASSERT_TRUE(before);
   EXPECT_EQ(before->plan.device, "simt:0");
   wrong_ = true;
   ASSERT_TRUE(rungs_->settle());
-  ASSERT_EQ(devices_of(state_->openings().places(StageGroup::Stt)), "simt:0");
-  const auto after = state_->openings().choice(Stage::SttEncoder);
+  ASSERT_EQ(devices_of(state_->openings().places(kSttGroup)), "simt:0");
+  const auto after = state_->openings().choice(kSttEncoder);
   ASSERT_TRUE(after);
   EXPECT_EQ(after->plan.device, "simt:0") << "nothing was opened on the processor";
   EXPECT_EQ(after->plan.reason, before->plan.reason);
   static_cast<void>(rungs_->now());
-  EXPECT_EQ(state_->openings().choice(Stage::SttEncoder)->plan.device, "cpu");
+  EXPECT_EQ(state_->openings().choice(kSttEncoder)->plan.device, "cpu");
 }
 
 TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
@@ -272,8 +273,8 @@ TEST_F(RungsOfOne, AWorkerThatNothingCouldBeLoadedInIsEnded) {
   state_ = std::make_shared<PlacementState>(test::placer_options(machine_, "simt:0,cpu"));
   state_->context().expect(file_);
   for (const ErrorCode code : {ErrorCode::InvalidInput, ErrorCode::OutOfMemory}) {
-    const auto rungs = make_rungs(
-        StageGroup::Stt, [code]() -> Status { return fail(code, "the model is as it is"); });
+    const auto rungs =
+        make_rungs(kSttGroup, [code]() -> Status { return fail(code, "the model is as it is"); });
     EXPECT_EQ(rungs->begin().has_value(), code == ErrorCode::OutOfMemory) << "on the processor";
     ASSERT_NE(worker_, nullptr);
     EXPECT_FALSE(worker_->alive());
@@ -288,10 +289,10 @@ TEST_F(RungsOfOne, AWorkerStaysWhileAnotherModelIsLoadedThere) {
   state_ = std::make_shared<PlacementState>(test::placer_options(machine_, "simt:0"));
   state_->context().expect(file_);
   state_->context().expect(detector);
-  const auto vad = make_rungs(StageGroup::Vad);
+  const auto vad = make_rungs(kVadGroup);
   ASSERT_TRUE(vad->begin());
   const auto worker = worker_;
-  rungs_ = make_rungs(StageGroup::Stt, [&]() -> Status {
+  rungs_ = make_rungs(kSttGroup, [&]() -> Status {
     EXPECT_EQ(worker_, worker);
     vad->unload_after({});
     return {};
@@ -312,9 +313,9 @@ TEST_F(RungsOfOne, AWorkerThatIsLeftForABetterDeviceEnds) {
   state_ = std::make_shared<PlacementState>(std::move(options));
   state_->context().expect(file_);
   test::keep_proof(*state_, file_, {.device = "cuda:0", .storage = DType::F16});
-  state_->trust().distrust(all_on(StageGroup::Stt, {.device = "simt:0", .storage = {}}),
+  state_->trust().distrust(all_on(kSttGroup, {.device = "simt:0", .storage = {}}),
                            {ErrorCode::Device, "simt:0 crashed"});
-  rungs_ = make_rungs(StageGroup::Stt);
+  rungs_ = make_rungs(kSttGroup);
   ASSERT_TRUE(rungs_->begin());
   ASSERT_EQ(devices_of(rungs_->where()), "cuda:0");
   const auto left = worker_;
@@ -341,7 +342,7 @@ TEST_F(RungsOfOne, AModelMayOutliveItsPlacerAndBeTheHousekeepersLast) {
   std::atomic<bool> tended = false;
   std::atomic<bool> gone = false;
   placer->state().openings().add(
-      {.group = StageGroup::Tts,
+      {.group = kTtsGroup,
        .settle = [] { return Status{}; },
        .unload_after =
            [&, weak = std::weak_ptr(model)](std::chrono::steady_clock::duration /*idle*/) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "place/kinds/kinds.h"
 #include "place/workers/call_clock.h"
 #include "tensor/device_error.h"
 
@@ -16,30 +17,30 @@ using Time = std::chrono::steady_clock::time_point;
 TEST(StageClock, TimeUntilTheNextOperationIsTheLastOnes) {
   StageClock clock;
   Time now{};
-  clock.enter(Stage::SttEncoder, now);
-  clock.enter(Stage::SttEncoder, now += milliseconds(10));
-  clock.enter(Stage::SttDecoder, now += milliseconds(5));
+  clock.enter(kSttEncoder, now);
+  clock.enter(kSttEncoder, now += milliseconds(10));
+  clock.enter(kSttDecoder, now += milliseconds(5));
   clock.enter(std::nullopt, now += milliseconds(2));
-  clock.enter(Stage::SttEncoder, now += milliseconds(1000));  // nobody's
+  clock.enter(kSttEncoder, now += milliseconds(1000));  // nobody's
   clock.enter(std::nullopt, now += milliseconds(1));
-  EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::SttEncoder), 16);
-  EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::SttDecoder), 2);
-  EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::Vad), 0);
+  EXPECT_DOUBLE_EQ(clock.milliseconds(kSttEncoder), 16);
+  EXPECT_DOUBLE_EQ(clock.milliseconds(kSttDecoder), 2);
+  EXPECT_DOUBLE_EQ(clock.milliseconds(kVadStage), 0);
 }
 
 TEST(StageClock, KnowsTheLongestStepSinceItWasForgotten) {
   StageClock clock;
   Time now{};
-  clock.enter(Stage::Vad, now);
-  clock.enter(Stage::Vad, now += milliseconds(30));
+  clock.enter(kVadStage, now);
+  clock.enter(kVadStage, now += milliseconds(30));
   clock.enter(std::nullopt, now += milliseconds(7));
-  EXPECT_DOUBLE_EQ(clock.longest_ms(Stage::Vad), 30);
+  EXPECT_DOUBLE_EQ(clock.longest_ms(kVadStage), 30);
   clock.forget_longest();
-  EXPECT_DOUBLE_EQ(clock.longest_ms(Stage::Vad), 0);
-  clock.enter(Stage::Vad, now);
+  EXPECT_DOUBLE_EQ(clock.longest_ms(kVadStage), 0);
+  clock.enter(kVadStage, now);
   clock.enter(std::nullopt, now += milliseconds(3));
-  EXPECT_DOUBLE_EQ(clock.longest_ms(Stage::Vad), 3);
-  EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::Vad), 40);
+  EXPECT_DOUBLE_EQ(clock.longest_ms(kVadStage), 3);
+  EXPECT_DOUBLE_EQ(clock.milliseconds(kVadStage), 40);
 }
 
 TEST(CallClock, TimesWhatAThreadComputesWithinACall) {
@@ -65,15 +66,15 @@ TEST(CallClock, TimesWhatAThreadComputesWithinACall) {
 TEST(StageWatch, EachOperationIsAStepOfItsStage) {
   Pulse pulse{};
   StageClock clock;
-  StageWatch encoder(Stage::SttEncoder, pulse, clock);
-  StageWatch decoder(Stage::SttDecoder, pulse, clock);
+  StageWatch encoder(kSttEncoder, pulse, clock);
+  StageWatch decoder(kSttDecoder, pulse, clock);
   encoder.before("matmul");
   encoder.before("softmax");
   EXPECT_EQ(pulse.steps, 2U);
-  EXPECT_EQ(pulse.stage, static_cast<uint32_t>(Stage::SttEncoder) + 1);
+  EXPECT_EQ(pulse.stage, static_cast<uint32_t>(number_of(kSttEncoder)) + 1);
   decoder.before("matmul");
   EXPECT_EQ(pulse.steps, 3U);
-  EXPECT_EQ(pulse.stage, static_cast<uint32_t>(Stage::SttDecoder) + 1);
+  EXPECT_EQ(pulse.stage, static_cast<uint32_t>(number_of(kSttDecoder)) + 1);
 }
 
 // How many of ten operations of a call come back.
@@ -103,11 +104,11 @@ TEST(StageWatch, FaultsAreAListWithNothingEmptyInIt) {
 TEST(StageWatch, AFaultIsOfItsStageAndOfItsCall) {
   Pulse pulse{};
   StageClock clock;
-  StageWatch vad(Stage::Vad, pulse, clock);
-  StageWatch vocoder(Stage::TtsVocoder, pulse, clock);
+  StageWatch vad(kVadStage, pulse, clock);
+  StageWatch vocoder(kTtsVocoder, pulse, clock);
   const std::vector<Fault> faults = {
-      {.stage = Stage::TtsVocoder, .kind = FaultKind::OutOfMemory, .call = 2},
-      {.stage = Stage::TtsVocoder, .kind = FaultKind::Lost, .call = 4}};
+      {.stage = kTtsVocoder, .kind = FaultKind::OutOfMemory, .call = 2},
+      {.stage = kTtsVocoder, .kind = FaultKind::Lost, .call = 4}};
   vad.set_faults(faults);
   vocoder.set_faults(faults);
   for (int call = 1; call <= 5; ++call) {

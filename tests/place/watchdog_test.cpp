@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "place/kinds/kinds.h"
+
 namespace mynah::place {
 namespace {
 
@@ -111,18 +113,18 @@ TEST(Watchdog, AWorkerThatHasNotBegunToBeatIsAllowedWhatItWaited) {
 }
 
 void show(Machine& machine, Stage stage) {
-  machine.pulse.stage = static_cast<uint32_t>(stage) + 1;
+  machine.pulse.stage = static_cast<uint32_t>(number_of(stage)) + 1;
 }
 
 TEST(Watchdog, EachStageHasALimitOfItsOwn) {
   StepLimit limit(milliseconds(1));
-  limit.set(Stage::SttEncoder, minutes(1));
-  limit.set(Stage::SttDecoder, kStep);
+  limit.set(kSttEncoder, minutes(1));
+  limit.set(kSttDecoder, kStep);
   for (const auto& [stage, allowed] :
-       std::map<Stage, milliseconds>{{Stage::SttEncoder, minutes(1)},
-                                     {Stage::SttDecoder, kStep},
+       std::map<Stage, milliseconds>{{kSttEncoder, minutes(1)},
+                                     {kSttDecoder, kStep},
                                      // Another group's, in the same worker, computed last.
-                                     {Stage::Vad, minutes(1)}}) {
+                                     {kVadStage, minutes(1)}}) {
     Machine machine;
     show(machine, stage);
     Watchdog watchdog = machine.watchdog(limit);
@@ -135,25 +137,25 @@ TEST(Watchdog, EachStageHasALimitOfItsOwn) {
 
 TEST(StepPace, GrowsWithEachStagesOwnWork) {
   StepPace pace;
-  pace.measured(Stage::SttEncoder, 2000, 1);
-  pace.measured(Stage::SttDecoder, 500, 1);
-  pace.measured(Stage::Vad, 10, 0.5);
+  pace.measured(kSttEncoder, 2000, 1);
+  pace.measured(kSttDecoder, 500, 1);
+  pace.measured(kVadStage, 10, 0.5);
   // Twenty times what was measured, for as much of its own work.
-  const StepLimit batch = pace.limit({{Stage::SttEncoder, 1}, {Stage::SttDecoder, 4}});
-  EXPECT_EQ(batch.of(Stage::SttEncoder), seconds(40));
-  EXPECT_EQ(batch.of(Stage::SttDecoder), seconds(40));
-  EXPECT_EQ(pace.limit({{Stage::Vad, 30}}).of(Stage::Vad), seconds(12));
+  const StepLimit batch = pace.limit({{kSttEncoder, 1}, {kSttDecoder, 4}});
+  EXPECT_EQ(batch.of(kSttEncoder), seconds(40));
+  EXPECT_EQ(batch.of(kSttDecoder), seconds(40));
+  EXPECT_EQ(pace.limit({{kVadStage, 30}}).of(kVadStage), seconds(12));
   // Less work may take as long; what is short is given two seconds.
-  EXPECT_EQ(pace.limit({{Stage::SttDecoder, 0.1}}).of(Stage::SttDecoder), seconds(10));
-  EXPECT_EQ(pace.limit().of(Stage::Vad), seconds(2));
+  EXPECT_EQ(pace.limit({{kSttDecoder, 0.1}}).of(kSttDecoder), seconds(10));
+  EXPECT_EQ(pace.limit().of(kVadStage), seconds(2));
   EXPECT_EQ(pace.limit().of(std::nullopt), seconds(40)) << "nobody knows who computes";
-  EXPECT_EQ(StepPace().limit().of(Stage::Vad), kLeastStep);
+  EXPECT_EQ(StepPace().limit().of(kVadStage), kLeastStep);
 }
 
 TEST(StepPace, NonsenseIsATimeAllTheSame) {
   StepPace pace;
-  pace.measured(Stage::Vad, 1e300, 1e-9);
-  EXPECT_GT(pace.limit({{Stage::Vad, 1e9}}).of(Stage::Vad), hours(24));
+  pace.measured(kVadStage, 1e300, 1e-9);
+  EXPECT_GT(pace.limit({{kVadStage, 1e9}}).of(kVadStage), hours(24));
 }
 
 TEST(Watchdog, SaysThatItWasStopped) {

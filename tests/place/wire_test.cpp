@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "place/kinds/kinds.h"
 #include "place/made_up_values.h"
 
 namespace mynah::place {
@@ -206,10 +207,15 @@ TEST(Wire, AnEnumHasNoValueThatItDoesNotKnow) {
   };
   EXPECT_TRUE(refused(ErrorCode::Usage));
   EXPECT_TRUE(refused(FaultKind::Stop));
-  EXPECT_TRUE(refused(kStages.back()));
-  EXPECT_TRUE(refused(StageGroup::Tts));
+  EXPECT_TRUE(refused(kTtsGroup));
   EXPECT_TRUE(refused(Precision::Fast));
   EXPECT_TRUE(refused(static_cast<DType>(kDTypeCount - 1)));
+  const auto number_of_stages = static_cast<uint8_t>(all_stages().size());
+  Stage stage;
+  EXPECT_FALSE(read_wire(wire_bytes(number_of_stages), stage));
+  EXPECT_TRUE(read_wire(wire_bytes(static_cast<uint8_t>(number_of_stages - 1)), stage));
+  EXPECT_EQ(stage, all_stages().back());
+  EXPECT_EQ(wire_bytes(stage).size(), 1U);
   const auto negative = wire_bytes(static_cast<std::underlying_type_t<ErrorCode>>(-1));
   ErrorCode code{};
   EXPECT_FALSE(read_wire(negative, code));

@@ -19,9 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "place/kinds/detector/detector_wire.h"
+#include "place/kinds/kinds.h"
+#include "place/kinds/voice/voice_wire.h"
+#include "place/kinds/windows/windows_wire.h"
 #include "place/made_up_values.h"
 #include "place/workers/operation_cases.h"
-#include "place/workers/remote.h"
+#include "place/workers/remote_probe.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

@@ -8,19 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "gpu/devices.h"
+#include "place/workers/driver_answer.h"
 
 namespace mynah::place {
-
-// The driver and its devices. What changes by itself, such as free memory, is none of it.
-struct DriverAnswer {
-  int version = 0;      // as cuDriverGetVersion counts: 12040 for CUDA 12.4
-  std::string release;  // "550.54.14"; empty: the library's name does not tell
-  std::string path;     // of the library, links resolved
-  std::vector<gpu::GpuDevice> devices;
-
-  bool operator==(const DriverAnswer&) const = default;
-};
 
 // An answer with all that it depends on.
 struct CachedAnswer {

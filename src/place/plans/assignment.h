@@ -38,7 +38,7 @@ struct Candidate {
 
 // What can be chosen, stage by stage.
 struct StageChoices {
-  Stage stage = Stage::Vad;
+  Stage stage;
   std::vector<Candidate> candidates;  // the cheapest first
   // Milliseconds for a second of sound that it must gain to be on another device than the stage
   // before it, of the same group.

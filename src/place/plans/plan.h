@@ -17,14 +17,14 @@ namespace mynah::place {
 
 // A stage that is to be placed.
 struct StageWish {
-  Stage stage = Stage::Vad;
+  Stage stage;
   std::optional<DType> storage;  // the user's; none: whichever was measured
   std::string profile{};         // that says where it goes; "": none does
 };
 
 // What a stage may not be computed on for now, whatever was measured.
 struct Exclusion {
-  Stage stage = Stage::Vad;
+  Stage stage;
   std::string device;
   std::string reason;  // "failed just now: no sign of life for 2 s"
   // It is a model as a whole that had no room there: one of its stages alone may have.
@@ -34,7 +34,7 @@ struct Exclusion {
 
 // A device that had no room for a stage's model when it was tried with a larger storage type.
 struct TooLarge {
-  Stage stage = Stage::Vad;
+  Stage stage;
   std::string device;
 };
 
@@ -72,7 +72,7 @@ struct Reasons {
 };
 
 struct StagePlan {
-  Stage stage = Stage::Vad;
+  Stage stage;
   std::string device;
   std::optional<DType> storage;       // none: the file's own
   uint64_t bytes = 0;                 // resident, with the whole batch; 0 where nobody measured

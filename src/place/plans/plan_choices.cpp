@@ -161,7 +161,7 @@ bool is_smaller_type(const StageOptions& options, std::string_view device) {
 
 Result<std::vector<StageOptions>> gather_options(const PlanInput& input, const Budget& budget) {
   std::vector<StageOptions> all;
-  for (const Stage stage : kStages) {
+  for (const Stage stage : all_stages()) {
     const auto wish = std::ranges::find(input.stages, stage, &StageWish::stage);
     if (wish == input.stages.end()) {
       continue;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "place/terms/kind.h"
 #include "store/files.h"
 
 namespace mynah::place {
@@ -160,9 +161,10 @@ class Ladder {
     for (const StageChoices& stage : choices_) {
       stages.push_back(stage_name(stage.stage));
     }
-    // A detector alone has neither windows nor types to choose among.
-    const bool may_be_smaller = std::ranges::any_of(
-        choices_, [](const StageChoices& stage) { return stage.stage != Stage::Vad; });
+    // What has no types to choose among has no windows either.
+    const bool may_be_smaller = std::ranges::any_of(choices_, [](const StageChoices& stage) {
+      return kind_of(group_of(stage.stage)).has_types;
+    });
     return fail(
         ErrorCode::Device,
         fmt::format("there is no room for {}{}: {}; free some memory, {}or allow another "

@@ -106,7 +106,7 @@ void add_stages_apart(const PlanInput& input, const Budget& budget,
   if (!input.together) {
     return;
   }
-  for (const StageGroup group : {StageGroup::Vad, StageGroup::Stt, StageGroup::Tts}) {
+  for (const StageGroup group : all_groups()) {
     if (const auto own = options_of(group, options); !own.empty()) {
       for (StageOptions& stage : own.subspan(1)) {
         stage.choices.gain_ms = kGain * fastest_together(own).value_or(0);
@@ -190,7 +190,7 @@ std::vector<StagesApart> imagine_apart(const PlanInput& input) {
   if (!options) {
     return imagined;
   }
-  for (const StageGroup group : {StageGroup::Stt, StageGroup::Tts}) {
+  for (const StageGroup group : all_groups()) {
     const auto own = options_of(group, *options);
     for (const std::string& other : own.empty() ? std::set<std::string>() : others) {
       // One of the stages on the processor, the others there.

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
-#include "place/discovery/possible.h"
 #include "place/proofs/kept_file.h"
 #include "place/proofs/kept_types.h"
+#include "place/wire/possible.h"
 #include "store/files.h"
 #include "store/sha256.h"
 

@@ -7,6 +7,7 @@
 
 #include "place/terms/device_name.h"
 #include "place/workers/load_limit.h"
+#include "place/workers/operation_cases.h"
 #include "store/files.h"
 #include "tensor/device_error.h"
 

@@ -22,11 +22,7 @@ DeviceProof not_tried(const ModelFile& file, const StagePlaces& places, std::str
 
 // Of the processor, as exact or as fast as the model is wanted.
 std::vector<Measurement> cpu_times(const ModelFile& file, Reference found) {
-  const auto* const windows = std::get_if<WindowsFile>(&file);
-  const auto* const voice = std::get_if<VoiceModelFile>(&file);
-  const bool exact = (windows != nullptr && windows->precision == Precision::Exact) ||
-                     (voice != nullptr && voice->precision == Precision::Exact);
-  return exact ? std::move(found.cpu_exact) : std::move(found.cpu);
+  return is_wanted_exact(file) ? std::move(found.cpu_exact) : std::move(found.cpu);
 }
 
 }  // namespace

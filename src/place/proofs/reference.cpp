@@ -1,20 +1,21 @@
 #include "place/proofs/reference.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "backend/cpu/cpu_backend.h"
 #include "place/discovery/host.h"
-#include "place/discovery/possible.h"
 #include "place/proofs/kept_file.h"
 #include "place/proofs/kept_types.h"
 #include "place/terms/device_name.h"
-#include "place/workers/load_limit.h"
+#include "place/terms/kind.h"
+#include "place/wire/possible.h"
+#include "place/workers/operation_cases.h"
 #include "place/workers/watchdog.h"
 #include "store/sha256.h"
 
@@ -22,25 +23,12 @@ namespace mynah::place {
 
 namespace {
 
-// The types that the processor is fast with; of a detector none is chosen.
+// The types that the processor is fast with, where any is chosen.
 std::vector<std::optional<DType>> fast_types(const ModelFile& file) {
-  if (group_of(file) == StageGroup::Vad) {
+  if (!kind_of(group_of(file)).has_types) {
     return {std::nullopt};
   }
   return {DType::I8, DType::BF16};
-}
-
-Status open_model(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places) {
-  const std::chrono::milliseconds limit = load_limit(path_of(file));
-  if (const auto* const detector = std::get_if<DetectorFile>(&file)) {
-    return worker.tell(Ask::OpenDetector, limit, *detector, places.at(Stage::Vad));
-  }
-  if (const auto* const windows = std::get_if<WindowsFile>(&file)) {
-    return worker.tell(Ask::OpenWindows, limit, *windows, places.at(Stage::SttEncoder),
-                       places.at(Stage::SttDecoder));
-  }
-  return worker.tell(Ask::OpenVoice, limit, std::get<VoiceModelFile>(file),
-                     places.at(Stage::TtsAcoustic), places.at(Stage::TtsVocoder));
 }
 
 // Whether any stage is on a card, whose memory is its own.
@@ -110,12 +98,33 @@ Result<FullWindow> hear_full_window(WorkerProcess& worker) {
   return window;
 }
 
+// What is no number is near to everything.
+bool is_finite(const Probe& probe) {
+  return std::ranges::all_of(probe.stages, [](const ProbeStage& stage) {
+    return std::ranges::all_of(stage.values, [](float value) { return std::isfinite(value); });
+  });
+}
+
 }  // namespace
+
+bool is_possible(const Reference& reference, StageGroup group) {
+  const auto stages = stages_of(group);
+  const auto fits = [&](const Measurement& measured) {
+    return measured.device == "cpu" && is_possible(measured) &&
+           std::ranges::find(stages, measured.stage) != stages.end();
+  };
+  const auto is_bound = [](double bound) { return bound >= 0 && std::isfinite(bound); };
+  return is_within(reference.exact.sound_s, 0, kLongestSound_s) && is_finite(reference.exact) &&
+         std::ranges::all_of(reference.cpu, fits) &&
+         std::ranges::all_of(reference.cpu_exact, fits) &&
+         reference.error_bound.size() == stages.size() &&
+         std::ranges::all_of(reference.error_bound, is_bound);
+}
 
 Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places,
                            std::chrono::milliseconds step) {
-  MYNAH_TRY_STATUS(open_model(worker, file, places));
   const StageGroup group = group_of(file);
+  MYNAH_TRY_STATUS(kind_of(group).open_in(worker, file, places));
   const WaitedShare waited(worker.pid());
   MYNAH_TRY(const auto first, worker.ask_for<ProbeReport>(Ask::Probe, step, {}, group));
   ProbeRun run;
@@ -126,7 +135,7 @@ Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const S
     worker.refuse_answer();
   }
   take_shorter_times(run.report.times, first.times);
-  if (group == StageGroup::Stt && !is_here(places)) {
+  if (hears_windows(group) && !is_here(places)) {
     MYNAH_TRY(run.window, hear_full_window(worker));
     if (has_card(places)) {  // kernels of its sizes are compiled the first time
       MYNAH_TRY(const FullWindow again, hear_full_window(worker));
@@ -168,7 +177,7 @@ std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
       // the memory was asked of is the decoder's device.
       const WindowMemory& memory = run.window->memory;
       measurement.bytes = on_it > 1 ? memory.bytes / on_it : measurement.bytes;
-      measurement.window_bytes = stage == Stage::SttDecoder ? memory.window_bytes : 0;
+      measurement.window_bytes = facts_of(stage).keeps_windows ? memory.window_bytes : 0;
     }
     measurements.push_back(std::move(measurement));
   }
@@ -176,20 +185,7 @@ std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
 }
 
 double bound_of(Stage stage, double cpu_error, double sound_s) {
-  constexpr double kFrames_s = 0.05;
-  const double least = [&] {
-    switch (stage) {
-      case Stage::Vad:
-        return 1e-3;
-      case Stage::TtsAcoustic:
-        return sound_s > 0 ? kFrames_s / sound_s : 0.0;
-      case Stage::TtsVocoder:
-        return 0.02;
-      default:
-        return 5e-3;
-    }
-  }();
-  return std::max(least, 2 * cpu_error);
+  return std::max(facts_of(stage).least_error(sound_s), 2 * cpu_error);
 }
 
 ProbeVerdict judge(Stage stage, const Probe& found, const Reference& reference) {
@@ -228,7 +224,7 @@ Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu
       measured.passed = true;
     }
     reference.exact = std::move(exact.report.probe);
-    std::array<double, kStages.size()> worst{};
+    std::map<Stage, double> worst;
     for (const std::optional<DType>& type : fast_types(file)) {
       const StagePlaces places = all_on(group, {.device = "cpu", .storage = type});
       MYNAH_TRY(const ProbeRun run,
@@ -239,15 +235,14 @@ Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu
         measured.passed = exact_values != nullptr && values != nullptr;
         measured.worst_error = measured.passed ? worst_difference(*values, *exact_values) : 0;
         if (std::isfinite(measured.worst_error)) {
-          auto& most = worst[static_cast<size_t>(measured.stage)];
+          auto& most = worst[measured.stage];
           most = std::max(most, measured.worst_error);
         }
         reference.cpu.push_back(std::move(measured));
       }
     }
     for (const Stage stage : stages_of(group)) {
-      reference.error_bound.push_back(
-          bound_of(stage, worst[static_cast<size_t>(stage)], reference.exact.sound_s));
+      reference.error_bound.push_back(bound_of(stage, worst[stage], reference.exact.sound_s));
     }
     return reference;
   } catch (const DeviceError& error) {

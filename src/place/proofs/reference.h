@@ -42,6 +42,9 @@ struct Reference {
   std::vector<double> error_bound;  // by stage of the probe: see bound_of()
 };
 
+// Whether it can be one (place/wire/possible.h).
+[[nodiscard]] bool is_possible(const Reference& reference, StageGroup group);
+
 // How far a stage may be from the exact values on a device: twice as far as the processor itself is
 // in its own fast types (int8 and bf16), and never less than what is heard by nobody: a thousandth
 // of a probability, two frames of 25 ms for the ends of phonemes, a fiftieth of the loudness (0.2

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "place/discovery/possible.h"
 #include "place/terms/device_name.h"
 #include "place/terms/plain_text.h"
+#include "place/wire/possible.h"
 #include "place/workers/driver_asker.h"
 #include "tensor/device_error.h"
 

@@ -32,7 +32,7 @@ using ChosenStages = std::map<Stage, StageChoice>;
 
 // A group that went on elsewhere in the middle of its work.
 struct Move {
-  StageGroup group = StageGroup::Stt;
+  StageGroup group{};
   std::string from;       // devices_of()
   std::string to;         // "": refused
   std::string reason;     // "cuda:0 crashed in stt.decoder (signal 11, Segmentation fault)"

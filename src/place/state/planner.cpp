@@ -8,6 +8,7 @@
 
 #include "place/plans/stages_apart.h"
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 
 namespace mynah::place {
 
@@ -155,8 +156,9 @@ Result<StagePlaces> Planner::plan(StageGroup group) {
   if (!ends && options.stop.stop_requested()) {
     return fail(ErrorCode::Cancelled, "stopped");  // proofs may have been cut short
   }
-  if (const Profile* const of_stt = wishes_.profile(StageGroup::Stt)) {
-    input.batch = std::min(input.batch, of_stt->batch);
+  for (const StageGroup one : all_groups()) {
+    const Profile* const profile = hears_windows(one) ? wishes_.profile(one) : nullptr;
+    input.batch = profile == nullptr ? input.batch : std::min(input.batch, profile->batch);
   }
   input.devices = memory_.now(cards);
   if (std::ranges::any_of(input.stages, [&input](const StageWish& wish) {

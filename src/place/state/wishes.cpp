@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
@@ -82,8 +83,11 @@ bool Wishes::may_be_on(const ModelFile& file, const std::string& device) const {
 
 std::optional<DType> Wishes::storage_of(Stage stage, const std::string& device) const {
   const PlacerOptions& options = context_.options();
-  if (stage == Stage::Vad || options.storage) {
-    return stage == Stage::Vad ? std::nullopt : options.storage;  // a detector has one type
+  if (!kind_of(group_of(stage)).has_types) {
+    return std::nullopt;
+  }
+  if (options.storage) {
+    return options.storage;
   }
   const Measurement* const said = profiled(stage);
   if (said != nullptr && said->device == device) {
@@ -112,7 +116,7 @@ std::vector<std::optional<DType>> Wishes::types_on(const ModelFile& file,
   types = {usual_place(file, device).storage};
   const PlacerOptions& options = context_.options();
   const bool may_be_smaller =
-      group_of(file) != StageGroup::Vad && !options.storage && options.precision == Precision::Fast;
+      kind_of(group_of(file)).has_types && !options.storage && options.precision == Precision::Fast;
   if (!is_processor(device) && may_be_smaller && types.front() != DType::I8) {
     types.emplace_back(DType::I8);
   }
@@ -188,7 +192,7 @@ Result<bool> Wishes::find_profile(const ModelFile& file) {
   const PlacerOptions& options = context_.options();
   MYNAH_TRY_STATUS(check_readable(file));
   const StageGroup group = group_of(file);
-  if (group != StageGroup::Vad) {  // a detector goes along with what is named
+  if (!kind_of(group).goes_along) {
     MYNAH_TRY_STATUS(check_profile(group));
   }
   const auto of_group = std::ranges::find_if(

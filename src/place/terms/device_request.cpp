@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kProfile = "profile:";
-constexpr std::array kGroups = {StageGroup::Vad, StageGroup::Stt, StageGroup::Tts};
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(' ');
@@ -40,11 +39,11 @@ std::vector<std::string_view> items_of(std::string_view text) {
 // Names of what can stand in front of '=': groups, and the stages that are not one by themselves.
 std::vector<std::string> scope_names() {
   std::vector<std::string> names;
-  names.reserve(kGroups.size() + kStages.size());
-  for (const StageGroup group : kGroups) {
+  names.reserve(all_groups().size() + all_stages().size());
+  for (const StageGroup group : all_groups()) {
     names.emplace_back(group_name(group));
   }
-  for (const Stage stage : kStages) {
+  for (const Stage stage : all_stages()) {
     if (stage_name(stage) != group_name(group_of(stage))) {
       names.emplace_back(stage_name(stage));
     }
@@ -151,20 +150,20 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
     MYNAH_TRY_STATUS(add_word(list->second, is_new, item, text));
   }
   DeviceRequest request;
-  std::array<bool, kStages.size()> named{};
-  for (const Stage stage : kStages) {
+  std::array<bool, kMostStages> named{};  // by number_of()
+  for (const Stage stage : all_stages()) {
     for (const std::string_view key :
          {stage_name(stage), group_name(group_of(stage)), std::string_view()}) {
       if (const auto list = lists.find(key); list != lists.end()) {
         request.of(stage) = list->second;
-        named[static_cast<size_t>(stage)] = true;
+        named[number_of(stage)] = true;
         break;
       }
     }
   }
   const std::vector<std::string> among = named_devices(request);
-  for (const Stage stage : kStages) {
-    if (!named[static_cast<size_t>(stage)]) {
+  for (const Stage stage : all_stages()) {
+    if (!named[number_of(stage)]) {
       request.of(stage).devices = among;
     }
   }
@@ -179,8 +178,8 @@ std::string describe(const DeviceRequest& request) {
     return std::ranges::all_of(
         stages, [&](Stage stage) { return request.of(stage) == request.of(stages.front()); });
   };
-  if (same(kStages)) {
-    return list_text(request.of(kStages.front()));
+  if (same(all_stages())) {
+    return list_text(request.of(all_stages().front()));
   }
   std::vector<std::string> parts;
   const auto add = [&](std::string_view scope, const StageDevices& list) {
@@ -188,7 +187,7 @@ std::string describe(const DeviceRequest& request) {
       parts.push_back(fmt::format("{}={}", scope, list_text(list)));
     }
   };
-  for (const StageGroup group : kGroups) {
+  for (const StageGroup group : all_groups()) {
     const std::span<const Stage> stages = stages_of(group);
     if (same(stages)) {
       add(group_name(group), request.of(stages.front()));

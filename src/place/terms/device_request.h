@@ -27,13 +27,11 @@ struct StageDevices {
 
 struct DeviceRequest {
   std::string profile;  // of "profile:NAME", whose placement is to be used; mostly empty
-  std::array<StageDevices, kStages.size()> stages;  // by Stage
+  std::array<StageDevices, kMostStages> stages;  // by number_of()
 
-  [[nodiscard]] const StageDevices& of(Stage stage) const {
-    return stages[static_cast<size_t>(stage)];
-  }
+  [[nodiscard]] const StageDevices& of(Stage stage) const { return stages[number_of(stage)]; }
 
-  [[nodiscard]] StageDevices& of(Stage stage) { return stages[static_cast<size_t>(stage)]; }
+  [[nodiscard]] StageDevices& of(Stage stage) { return stages[number_of(stage)]; }
 
   bool operator==(const DeviceRequest&) const = default;
 };

@@ -14,7 +14,7 @@ namespace mynah::place {
 // Made by a proof (place/proofs/prove.h) of a short slice of the model, by the CPU's run of that
 // slice, or by tuning. A unit of work is a second of sound: heard (vad, stt) or spoken (tts).
 struct Measurement {
-  Stage stage = Stage::Vad;
+  Stage stage;
   std::string device;            // "cpu", "cuda:0"
   std::optional<DType> storage;  // of the weights; none: the file's own
   bool passed = false;

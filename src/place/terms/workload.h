@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -38,16 +40,33 @@ struct VoiceModelFile {
   std::string cache_folder;
 };
 
-// A model of any kind: the stages of one group.
+// A model of any kind: the stages of one group. Their order is that of kinds().
 using ModelFile = std::variant<DetectorFile, WindowsFile, VoiceModelFile>;
 
-[[nodiscard]] StageGroup group_of(const ModelFile& file);
+[[nodiscard]] inline StageGroup group_of(const ModelFile& file) {
+  return static_cast<StageGroup>(file.index());
+}
+
+// The kind that models of this type of file are of.
+template <class File>
+[[nodiscard]] consteval StageGroup group_of_files() {
+  return []<size_t... kAt>(std::index_sequence<kAt...>) {
+    size_t number = 0;
+    ((std::is_same_v<File, std::variant_alternative_t<kAt, ModelFile>> ? void(number = kAt)
+                                                                       : void()),
+     ...);
+    return static_cast<StageGroup>(number);
+  }(std::make_index_sequence<std::variant_size_v<ModelFile>>());
+}
 
 // Its file or folder.
 [[nodiscard]] const std::string& path_of(const ModelFile& file);
 
 // The same with f32 arithmetic, or as fast as its weights allow. A detector is always exact.
 [[nodiscard]] ModelFile with_precision(ModelFile file, Precision precision);
+
+// Whether f32 arithmetic is wanted of it, where that can be chosen.
+[[nodiscard]] bool is_wanted_exact(const ModelFile& file);
 
 // Where one stage computes, and with weights of which type (none: the file's own).
 struct StageDevice {

@@ -10,7 +10,7 @@ namespace {
 
 std::unexpected<Error> refused(std::string_view word) {
   std::string stages;
-  for (const Stage stage : kStages) {
+  for (const Stage stage : all_stages()) {
     stages += stages.empty() ? "" : ", ";
     stages += stage_name(stage);
   }

@@ -15,7 +15,7 @@ namespace mynah::place {
 // The n-th time that a stage is called in a worker process (a batch of windows, a clause, a piece
 // of a recording), it fails so.
 struct Fault {
-  Stage stage = Stage::SttDecoder;
+  Stage stage;
   FaultKind kind = FaultKind::Crash;
   uint64_t call = 1;
 

@@ -160,6 +160,9 @@ class WireReader {
 
   [[nodiscard]] bool ok() const { return ok_; }
 
+  // What was read last cannot be: from now on ok() is false.
+  void refuse() { ok_ = false; }
+
   // Everything was there and nothing is left over.
   [[nodiscard]] bool done() const { return ok_ && next_ == bytes_.size(); }
 

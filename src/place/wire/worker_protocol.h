@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "place/terms/stage.h"
-#include "place/workers/operation_cases.h"
 #include "speech/probe.h"
-#include "speech/voice_loading.h"
 
 namespace mynah::place {
 
@@ -55,26 +53,15 @@ enum class Answer : uint32_t {
   Failed,    // Error: the device failed, and nothing more can be asked of the worker
 };
 
-// What a loaded detector says of itself.
-struct DetectorFacts {
-  int rate_hz = 0;
-  double frame_s = 0;
-  std::string name;
-};
-
-// The same of a voice model.
-struct VoiceModelFacts {
-  std::string name;
-  int rate_hz = 0;
-  std::vector<VoiceFacts> voices;
-  uint64_t most_phonemes = 0;
-  std::string phonemes;  // its alphabet, one after the other
-  VoiceReading reading;
+// What a device computed of one case of a family of operations (place/workers/operation_cases.h).
+struct OperationOutcome {
+  std::string name;           // "lstm"
+  std::vector<float> values;  // of the result
 };
 
 // What one stage of a probe took.
 struct ProbeTime {
-  Stage stage = Stage::Vad;
+  Stage stage;
   double milliseconds = 0;
   double longest_step_ms = 0;  // between two operations
   double step_work = 1;        // as in Measurement
@@ -94,7 +81,7 @@ struct ProbeReport {
 
 // What a stage in a worker did so far.
 struct StageReport {
-  Stage stage = Stage::Vad;
+  Stage stage;
   std::string device;        // "cuda:0"
   std::string architecture;  // Backend::description()
   uint64_t bytes = 0;        // held on the device

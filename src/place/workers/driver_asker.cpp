@@ -1,11 +1,11 @@
 #include "place/workers/driver_asker.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "place/discovery/possible.h"
 #include "place/workers/driver_wire.h"
 #include "place/workers/worker_process.h"
 
@@ -22,6 +22,19 @@ gpu::Absence stuck(const Error& error) {
 }
 
 }  // namespace
+
+bool is_possible(const DriverAnswer& answer) {
+  constexpr size_t kMostDevices = 256;
+  const auto is_device = [](const gpu::GpuDevice& device) {
+    const int least =
+        std::min({device.index, device.compute_major, device.compute_minor, device.multiprocessors,
+                  device.shared_bytes_per_block, device.shared_bytes_per_multiprocessor,
+                  device.l2_bytes, device.memory_clock_khz, device.memory_bus_bits});
+    return least >= 0 && static_cast<size_t>(device.index) < kMostDevices;
+  };
+  return answer.version >= 0 && !answer.devices.empty() && answer.devices.size() <= kMostDevices &&
+         std::ranges::all_of(answer.devices, is_device);
+}
 
 std::expected<DriverAnswer, gpu::Absence> ask_driver(const gpu::GpuSearch& search) {
   auto gpus = gpu::look_for_gpus(search);

@@ -11,7 +11,7 @@
 
 #include "gpu/absence.h"
 #include "gpu/nvml.h"
-#include "place/discovery/device_cache.h"
+#include "place/workers/driver_answer.h"
 
 namespace mynah::place {
 

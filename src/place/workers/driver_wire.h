@@ -4,8 +4,8 @@
 #include "gpu/absence.h"
 #include "gpu/devices.h"
 #include "gpu/nvml.h"
-#include "place/discovery/device_cache.h"
 #include "place/wire/wire_types.h"
+#include "place/workers/driver_answer.h"
 
 namespace mynah::place {
 

@@ -6,14 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "place/wire/worker_protocol.h"
 #include "tensor/backend.h"
 
 namespace mynah::place {
-
-struct OperationOutcome {
-  std::string name;           // "lstm"
-  std::vector<float> values;  // of the result
-};
 
 // Every case on `backend`, in their order. Throws DeviceError.
 [[nodiscard]] std::vector<OperationOutcome> run_operation_cases(Backend& backend);

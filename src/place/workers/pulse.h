@@ -20,19 +20,20 @@ struct Pulse {
     std::atomic<uint64_t> microseconds;
   };
 
-  std::atomic<uint64_t> beats;       // grows every kBeat while the worker's process runs at all
-  std::atomic<uint64_t> steps;       // grows with each operation
-  std::atomic<uint32_t> stage;       // Stage that computes now, and 1; 0: none
-  std::atomic<int32_t> work_thread;  // of the kernel: that computes
-  std::atomic<int32_t> beat_thread;  // that beats
-  std::atomic<uint64_t> stop;        // the number of the request that is to end early
-  std::array<Done, kStages.size()> done;
+  std::atomic<uint64_t> beats;         // grows every kBeat while the worker's process runs at all
+  std::atomic<uint64_t> steps;         // grows with each operation
+  std::atomic<uint32_t> stage;         // number_of() what computes now, and 1; 0: none
+  std::atomic<int32_t> work_thread;    // of the kernel: that computes
+  std::atomic<int32_t> beat_thread;    // that beats
+  std::atomic<uint64_t> stop;          // the number of the request that is to end early
+  std::array<Done, kMostStages> done;  // by number_of()
 };
 
 // The stage that computes, or did last; none: none did.
 [[nodiscard]] inline std::optional<Stage> stage_of(const Pulse& pulse) {
   const uint32_t stage = pulse.stage.load();
-  return stage >= 1 && stage <= kStages.size() ? std::optional(kStages[stage - 1]) : std::nullopt;
+  return stage >= 1 && stage <= all_stages().size() ? std::optional(all_stages()[stage - 1])
+                                                    : std::nullopt;
 }
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

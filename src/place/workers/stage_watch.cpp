@@ -13,7 +13,7 @@ constexpr uint64_t kFaultyOperation = 5;
 void StageClock::enter(std::optional<Stage> stage, std::chrono::steady_clock::time_point now) {
   if (now_) {
     const double step_ms = std::chrono::duration<double, std::milli>(now - since_).count();
-    const auto i = static_cast<size_t>(*now_);
+    const size_t i = number_of(*now_);
     spent_ms_[i] += step_ms;
     longest_ms_[i] = std::max(longest_ms_[i], step_ms);
   }
@@ -40,7 +40,7 @@ void StageWatch::begin_call() {
 }
 
 void StageWatch::before(std::string_view operation) {
-  pulse_.stage.store(static_cast<uint32_t>(stage_) + 1, std::memory_order_relaxed);
+  pulse_.stage.store(number_ + 1, std::memory_order_relaxed);
   pulse_.steps.fetch_add(1, std::memory_order_relaxed);
   clock_.step(stage_);
   fault_.before(operation);

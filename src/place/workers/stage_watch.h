@@ -31,17 +31,13 @@ class StageClock {
     }
   }
 
-  [[nodiscard]] double milliseconds(Stage stage) const {
-    return spent_ms_[static_cast<size_t>(stage)];
-  }
+  [[nodiscard]] double milliseconds(Stage stage) const { return spent_ms_[number_of(stage)]; }
 
   // Whether step() times each operation from now on.
   void time_steps(bool wanted) { times_steps_ = wanted; }
 
   // The longest time between two entries since the last forget_longest().
-  [[nodiscard]] double longest_ms(Stage stage) const {
-    return longest_ms_[static_cast<size_t>(stage)];
-  }
+  [[nodiscard]] double longest_ms(Stage stage) const { return longest_ms_[number_of(stage)]; }
 
   void forget_longest() { longest_ms_ = {}; }
 
@@ -49,15 +45,18 @@ class StageClock {
   std::optional<Stage> now_;
   bool times_steps_ = false;
   std::chrono::steady_clock::time_point since_;
-  std::array<double, kStages.size()> spent_ms_{};
-  std::array<double, kStages.size()> longest_ms_{};
+  std::array<double, kMostStages> spent_ms_{};
+  std::array<double, kMostStages> longest_ms_{};
 };
 
 class StageWatch final : public BackendWatch {
  public:
   // `pulse` and `clock` must outlive it.
   StageWatch(Stage stage, Pulse& pulse, StageClock& clock)
-      : stage_(stage), pulse_(pulse), clock_(clock) {}
+      : stage_(stage),
+        number_(static_cast<uint32_t>(number_of(stage))),
+        pulse_(pulse),
+        clock_(clock) {}
 
   // The faults of this stage.
   void set_faults(const std::vector<Fault>& faults);
@@ -70,6 +69,7 @@ class StageWatch final : public BackendWatch {
 
  private:
   Stage stage_;
+  uint32_t number_;
   Pulse& pulse_;
   StageClock& clock_;
   std::vector<Fault> faults_;

@@ -7,12 +7,13 @@ namespace mynah::place {
 using std::chrono::milliseconds;
 
 void StepLimit::set(Stage stage, milliseconds step) {
-  of_stage_[static_cast<size_t>(stage)] = step;
+  of_stage_[stage] = step;
   step_ = std::max(step_, step);
 }
 
 milliseconds StepLimit::of(std::optional<Stage> stage) const {
-  return stage ? of_stage_[static_cast<size_t>(*stage)].value_or(step_) : step_;
+  const auto found = stage ? of_stage_.find(*stage) : of_stage_.end();
+  return found == of_stage_.end() ? step_ : found->second;
 }
 
 void StepPace::measured(Stage stage, double longest_ms, double work) {

@@ -1,7 +1,6 @@
 // Step limits: how long a worker may take from one operation to the next before it is said to hang.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -26,7 +25,7 @@ class StepLimit {
 
  private:
   std::chrono::milliseconds step_;
-  std::array<std::optional<std::chrono::milliseconds>, kStages.size()> of_stage_{};
+  std::map<Stage, std::chrono::milliseconds> of_stage_;
 };
 
 // How much work a call is for each of its stages, in the stage's unit (Measurement::step_work).

@@ -108,7 +108,7 @@ std::optional<Stage> WorkerProcess::last_stage() const {
 
 void WorkerProcess::add_last_sign(StageReport& report) const {
   constexpr double kOfMicrosecond = 1e-3;
-  const Pulse::Done& done = pulse().done[static_cast<size_t>(report.stage)];
+  const Pulse::Done& done = pulse().done[number_of(report.stage)];
   report.operations = std::max(report.operations, done.operations.load());
   report.milliseconds =
       std::max(report.milliseconds, kOfMicrosecond * static_cast<double>(done.microseconds.load()));

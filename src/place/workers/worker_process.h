@@ -77,7 +77,7 @@ class WorkerProcess {
     return out;
   }
 
-  // Ends it, since what it answered cannot be (place/discovery/possible.h), and throws DeviceError.
+  // Ends it, since what it answered cannot be (place/wire/possible.h), and throws DeviceError.
   [[noreturn]] void refuse_answer();
 
   // The same where all that matters of the answer is whether it was refused.

@@ -8,10 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "place/placer.h"
+#include "place/kinds/detector/detector.h"
 #include "place/state/rungs.h"
-#include "place/workers/load_stages.h"
-#include "place/workers/remote.h"
+#include "place/workers/remote_probe.h"
 
 namespace mynah::place {
 namespace {
@@ -35,7 +34,7 @@ Status check_sound(std::span<const float> probabilities, const DetectorRungs::Ru
 
 // "a.wav to c.wav" of recordings that have names; of others "recordings 4 to 6".
 std::string names_of(PlacementState& state, size_t first, size_t count) {
-  if (const auto names = state.openings().work_names(StageGroup::Vad);
+  if (const auto names = state.openings().work_names(kVadGroup);
       count > 0 && names.size() == count) {
     return count == 1 ? names.front() : fmt::format("{} to {}", names.front(), names.back());
   }
@@ -227,27 +226,28 @@ class PlacedDetector final : public VoiceDetector {
 
 }  // namespace
 
-Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile& file) {
-  state_->context().expect(file);
+Result<std::shared_ptr<const VoiceDetector>> place_detector(std::shared_ptr<PlacementState> state,
+                                                            const DetectorFile& file) {
+  state->context().expect(file);
   const auto open = [file](const StagePlaces& where,
-                           PlacementState& state) -> Result<DetectorRungs::Opened> {
-    const StageDevice& device = where.at(Stage::Vad);
+                           PlacementState& here) -> Result<DetectorRungs::Opened> {
+    const StageDevice& device = where.at(kVadStage);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.openings().worker_for(StageGroup::Vad, where));
-      const StepPace pace = state.planner().step_pace(StageGroup::Vad);
+      MYNAH_TRY(auto worker, here.openings().worker_for(kVadGroup, where));
+      const StepPace pace = here.planner().step_pace(kVadGroup);
       MYNAH_TRY(auto model, open_remote_detector(worker, file, device, pace));
       return DetectorRungs::Opened{.model = std::move(model),
-                                   .probe = remote_probe(std::move(worker), StageGroup::Vad, pace)};
+                                   .probe = remote_probe(std::move(worker), kVadGroup, pace)};
     }
-    MYNAH_TRY(auto backend, state.openings().open_here(Stage::Vad, device));
+    MYNAH_TRY(auto backend, here.openings().open_here(kVadStage, device));
     MYNAH_TRY(auto model, load_detector(file, *backend));
     return DetectorRungs::Opened{.model = keeping(std::move(model), std::move(backend)),
                                  .probe = {}};
   };
-  auto rungs = std::make_shared<DetectorRungs>(StageGroup::Vad, state_, open);
+  auto rungs = std::make_shared<DetectorRungs>(kVadGroup, state, open);
   MYNAH_TRY(const auto opened, rungs->begin());
-  state_->openings().add(hooks_of(rungs));
-  return std::make_shared<const PlacedDetector>(std::move(rungs), state_, *opened);
+  state->openings().add(hooks_of(rungs));
+  return std::make_shared<const PlacedDetector>(std::move(rungs), std::move(state), *opened);
 }
 
 }  // namespace mynah::place

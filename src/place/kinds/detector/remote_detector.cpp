@@ -1,8 +1,9 @@
 #include <utility>
 
-#include "place/discovery/possible.h"
+#include "place/kinds/detector/detector.h"
+#include "place/kinds/detector/detector_wire.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/remote.h"
+#include "place/workers/worker_process.h"
 
 namespace mynah::place {
 namespace {
@@ -15,7 +16,7 @@ struct RemoteModel {
   StepPace pace;
 
   [[nodiscard]] StepLimit limit_of(size_t samples) const {
-    return pace.limit({{Stage::Vad, static_cast<double>(samples) / facts.rate_hz}});
+    return pace.limit({{kVadStage, static_cast<double>(samples) / facts.rate_hz}});
   }
 };
 

@@ -9,10 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "place/placer.h"
+#include "place/kinds/voice/voice.h"
 #include "place/state/rungs.h"
-#include "place/workers/load_stages.h"
-#include "place/workers/remote.h"
+#include "place/workers/remote_probe.h"
 
 namespace mynah::place {
 namespace {
@@ -71,8 +70,7 @@ class PlacedVoice final : public VoiceModel {
  private:
   // "clause 3 of 0002.wav": they are counted anew with each text that has a name.
   std::string next_clause() const {
-    std::string text =
-        fmt::format("{}", fmt::join(state_->openings().work_names(StageGroup::Tts), ", "));
+    std::string text = fmt::format("{}", fmt::join(state_->openings().work_names(kTtsGroup), ", "));
     if (text != text_) {
       text_ = std::move(text);
       clauses_ = 0;
@@ -95,21 +93,22 @@ class PlacedVoice final : public VoiceModel {
 
 }  // namespace
 
-Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& file) {
-  state_->context().expect(file);
+Result<std::unique_ptr<const VoiceModel>> place_voice(std::shared_ptr<PlacementState> state,
+                                                      const VoiceModelFile& file) {
+  state->context().expect(file);
   const auto open = [file](const StagePlaces& where,
-                           PlacementState& state) -> Result<VoiceRungs::Opened> {
-    const StageDevice& acoustic = where.at(Stage::TtsAcoustic);
-    const StageDevice& vocoder = where.at(Stage::TtsVocoder);
+                           PlacementState& here) -> Result<VoiceRungs::Opened> {
+    const StageDevice& acoustic = where.at(kTtsAcoustic);
+    const StageDevice& vocoder = where.at(kTtsVocoder);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.openings().worker_for(StageGroup::Tts, where));
-      const StepPace pace = state.planner().step_pace(StageGroup::Tts);
+      MYNAH_TRY(auto worker, here.openings().worker_for(kTtsGroup, where));
+      const StepPace pace = here.planner().step_pace(kTtsGroup);
       MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, pace));
       return VoiceRungs::Opened{.model = std::move(model),
-                                .probe = remote_probe(std::move(worker), StageGroup::Tts, pace)};
+                                .probe = remote_probe(std::move(worker), kTtsGroup, pace)};
     }
-    MYNAH_TRY(auto of_acoustic, state.openings().open_here(Stage::TtsAcoustic, acoustic));
-    MYNAH_TRY(auto of_vocoder, state.openings().open_here(Stage::TtsVocoder, vocoder));
+    MYNAH_TRY(auto of_acoustic, here.openings().open_here(kTtsAcoustic, acoustic));
+    MYNAH_TRY(auto of_vocoder, here.openings().open_here(kTtsVocoder, vocoder));
     MYNAH_TRY(std::shared_ptr<const VoiceModel> model,
               load_voice(file, {.backend = *of_acoustic, .storage = acoustic.storage},
                          {.backend = *of_vocoder, .storage = vocoder.storage}));
@@ -117,10 +116,10 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
         .model = keeping(std::move(model), std::move(of_acoustic), std::move(of_vocoder)),
         .probe = {}};
   };
-  auto rungs = std::make_shared<VoiceRungs>(StageGroup::Tts, state_, open);
+  auto rungs = std::make_shared<VoiceRungs>(kTtsGroup, state, open);
   MYNAH_TRY(const auto opened, rungs->begin());
-  state_->openings().add(hooks_of(rungs));
-  return std::make_unique<const PlacedVoice>(std::move(rungs), state_, *opened);
+  state->openings().add(hooks_of(rungs));
+  return std::make_unique<const PlacedVoice>(std::move(rungs), std::move(state), *opened);
 }
 
 }  // namespace mynah::place

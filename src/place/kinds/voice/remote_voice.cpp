@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "place/discovery/possible.h"
+#include "place/kinds/voice/voice.h"
+#include "place/kinds/voice/voice_wire.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/probe_stages.h"
-#include "place/workers/remote.h"
+#include "place/workers/worker_process.h"
 #include "text/utf8.h"
 
 namespace mynah::place {
@@ -44,9 +44,8 @@ class RemoteVoice final : public VoiceModel {
     const std::vector<PhonemeWord> list(words.begin(), words.end());
     const double slowness = settings.speed > 0 ? 1 / settings.speed : 1;
     const double phonemes = phonemes_in(words);
-    const StepLimit limit =
-        pace_.limit({{Stage::TtsAcoustic, phonemes * std::max(1.0, slowness)},
-                     {Stage::TtsVocoder, phonemes * kSecondsOfPhoneme * slowness}});
+    const StepLimit limit = pace_.limit({{kTtsAcoustic, phonemes * std::max(1.0, slowness)},
+                                         {kTtsVocoder, phonemes * kSecondsOfPhoneme * slowness}});
     MYNAH_TRY(ClauseSound sound,
               worker_->ask_for<ClauseSound>(Ask::Speak, limit, {}, list, settings));
     if (!is_possible(sound, words.size())) {

@@ -9,10 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "place/placer.h"
+#include "place/kinds/windows/windows.h"
 #include "place/state/rungs.h"
-#include "place/workers/load_stages.h"
-#include "place/workers/remote.h"
+#include "place/workers/remote_probe.h"
 
 namespace mynah::place {
 namespace {
@@ -161,8 +160,7 @@ class PlacedWindows final : public WindowModel {
 
   [[nodiscard]] WindowDevices devices() const override {
     const StagePlaces where = rungs_->where();
-    return {.encoder = where.at(Stage::SttEncoder).device,
-            .decoder = where.at(Stage::SttDecoder).device};
+    return {.encoder = where.at(kSttEncoder).device, .decoder = where.at(kSttDecoder).device};
   }
 
   [[nodiscard]] int parts() const override { return rungs_->now().model->parts(); }
@@ -178,25 +176,26 @@ class PlacedWindows final : public WindowModel {
 
 }  // namespace
 
-Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& file) {
+Result<std::shared_ptr<const WindowModel>> place_windows(std::shared_ptr<PlacementState> state,
+                                                         const WindowsFile& file) {
   MYNAH_TRY(const std::shared_ptr<const HearingFile> opened, open_hearing(file.path));
   const auto header = opened->header();
-  state_->context().expect(file);
+  state->context().expect(file);
   // The file is read once for the start; who opens the model later opens it anew.
   const auto open = [file, header, now = std::weak_ptr(opened)](
                         const StagePlaces& where,
-                        PlacementState& state) -> Result<WindowRungs::Opened> {
-    const StageDevice& encoder = where.at(Stage::SttEncoder);
-    const StageDevice& decoder = where.at(Stage::SttDecoder);
+                        PlacementState& here) -> Result<WindowRungs::Opened> {
+    const StageDevice& encoder = where.at(kSttEncoder);
+    const StageDevice& decoder = where.at(kSttDecoder);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.openings().worker_for(StageGroup::Stt, where));
-      const StepPace pace = state.planner().step_pace(StageGroup::Stt);
+      MYNAH_TRY(auto worker, here.openings().worker_for(kSttGroup, where));
+      const StepPace pace = here.planner().step_pace(kSttGroup);
       MYNAH_TRY(auto model, open_remote_windows(worker, file, header, encoder, decoder, pace));
       return WindowRungs::Opened{.model = std::move(model),
-                                 .probe = remote_probe(std::move(worker), StageGroup::Stt, pace)};
+                                 .probe = remote_probe(std::move(worker), kSttGroup, pace)};
     }
-    MYNAH_TRY(auto of_encoder, state.openings().open_here(Stage::SttEncoder, encoder));
-    MYNAH_TRY(auto of_decoder, state.openings().open_here(Stage::SttDecoder, decoder));
+    MYNAH_TRY(auto of_encoder, here.openings().open_here(kSttEncoder, encoder));
+    MYNAH_TRY(auto of_decoder, here.openings().open_here(kSttDecoder, decoder));
     std::shared_ptr<const HearingFile> read = now.lock();
     if (read == nullptr) {
       MYNAH_TRY(read, open_hearing(file.path));
@@ -208,9 +207,9 @@ Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& fi
         .model = keeping(std::move(model), std::move(of_encoder), std::move(of_decoder)),
         .probe = {}};
   };
-  auto rungs = std::make_shared<WindowRungs>(StageGroup::Stt, state_, open);
+  auto rungs = std::make_shared<WindowRungs>(kSttGroup, state, open);
   MYNAH_TRY_STATUS(rungs->begin());
-  state_->openings().add(hooks_of(rungs));
+  state->openings().add(hooks_of(rungs));
   return std::make_shared<const PlacedWindows>(std::move(rungs), header);
 }
 

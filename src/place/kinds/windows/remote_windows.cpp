@@ -1,8 +1,9 @@
 #include <utility>
 
-#include "place/discovery/possible.h"
+#include "place/kinds/windows/windows.h"
+#include "place/kinds/windows/windows_wire.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/remote.h"
+#include "place/workers/remote_probe.h"
 #include "tensor/device_failure.h"
 
 namespace mynah::place {
@@ -75,8 +76,7 @@ class RemoteDecoder final : public WindowDecoder {
   // The encoder takes one full window, or less, at a time; the decoder all of them, and what was
   // measured of it is a window in as many sequences as usual.
   [[nodiscard]] StepLimit limit_of(size_t windows) const {
-    return pace_.limit(
-        {{Stage::SttEncoder, 1.0}, {Stage::SttDecoder, effort_ * static_cast<double>(windows)}});
+    return pace_.limit({{kSttEncoder, 1.0}, {kSttDecoder, effort_ * static_cast<double>(windows)}});
   }
 
   // What a worker refuses of a decoder that it made itself says that the worker is not as it was.
@@ -122,7 +122,7 @@ class RemoteWindows final : public WindowModel {
   }
 
   [[nodiscard]] Result<Probe> probe() const override {
-    return remote_probe(worker_, StageGroup::Stt, pace_)();
+    return remote_probe(worker_, kSttGroup, pace_)();
   }
 
   [[nodiscard]] WindowDevices devices() const override { return devices_; }

@@ -1,8 +1,8 @@
-#include "place/workers/remote.h"
+#include "place/workers/remote_probe.h"
 
 #include <utility>
 
-#include "place/discovery/possible.h"
+#include "place/wire/possible.h"
 
 namespace mynah::place {
 

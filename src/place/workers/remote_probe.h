@@ -1,0 +1,16 @@
+// The probe of a model that computes in a worker process. A worker that fails is a DeviceError.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "place/workers/worker_process.h"
+
+namespace mynah::place {
+
+// Computes the probe of the group's model that a worker has open. It is no call of the stage: no
+// fault on purpose counts it.
+[[nodiscard]] std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker,
+                                                          StageGroup group, const StepPace& pace);
+
+}  // namespace mynah::place
