@@ -15,6 +15,9 @@ ONLY = {
     "doctor": {"base", "gpu", "formats"},
 }
 
+# Folders of a room, from its ground up; files that stand in the room itself see all of them.
+INSIDE = {"place": "terms wire workers discovery plans proofs state kinds".split()}
+
 # Folders of one family of models: none but the family includes from them, and the file that opens a model by its family.
 FAMILIES = {"speech/whisper": "speech/load_hearing.cpp"}
 
@@ -48,6 +51,20 @@ def fault(folder, included):
     return None
 
 
+def inner_fault(name, target):
+    """`name` includes `target`, both files of src/ by their paths."""
+    room, rest = name.split("/", 1)
+    if room not in INSIDE or not target.startswith(room + "/"):
+        return None
+    order = INSIDE[room]
+    own, other = (path.split("/")[0] if "/" in path else "" for path in (rest, target.split("/", 1)[1]))
+    for folder in (own, other):
+        if folder and folder not in order:
+            return f"folder {folder} is not in the list of {room}/"
+    place = [order.index(folder) if folder else len(order) for folder in (own, other)]
+    return f"{other or room} does not stand above {own} in {room}/" if place[1] > place[0] else None
+
+
 def family_fault(name, target):
     """`name`, a file of src/, includes `target`, another."""
     for family, opener in FAMILIES.items():
@@ -76,7 +93,7 @@ def check(root):
             if "/" not in target or not (root / "src" / target).is_file():
                 faults.append(f'src/{name}:{number}: "{target}" is not a file of src/ by its path from there')
                 continue
-            reason = fault(folder, folder_of(target)) or family_fault(name, target)
+            reason = fault(folder, folder_of(target)) or family_fault(name, target) or inner_fault(name, target)
             if reason:
                 faults.append(f"src/{name}:{number}: includes {target}: {reason}")
     return faults
@@ -92,6 +109,9 @@ def main():
     assert family_fault("speech/job.cpp", "speech/whisper/decoder.h") and family_fault("place/x.cpp", "speech/whisper/decoder.h")
     assert family_fault("speech/whisper/a.cpp", "speech/whisper/b.h") is None and family_fault("speech/whisper/a.cpp", "speech/job.h") is None
     assert family_fault("speech/load_hearing.cpp", "speech/whisper/b.h") is None
+    assert inner_fault("place/wire/a.h", "place/workers/b.h") and inner_fault("place/terms/a.h", "place/placer.h")
+    assert inner_fault("place/workers/a.h", "place/wire/b.h") is None and inner_fault("place/a.h", "place/kinds/x/b.h") is None
+    assert inner_fault("place/gone/a.h", "place/terms/b.h") and inner_fault("place/terms/a.h", "speech/b.h") is None
     faults = check(pathlib.Path(sys.argv[1]))
     print("\n".join(faults) or "every include points up the list")
     sys.exit(1 if faults else 0)
