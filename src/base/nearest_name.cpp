@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace mynah {
 
 // Optimal string alignment distance: Wagner and Fischer's table with a row more for swaps.
@@ -33,11 +35,7 @@ namespace {
 
 // A slip of the shift key is none.
 std::string folded(std::string_view name) {
-  std::string small(name);
-  std::ranges::transform(small, small.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return small;
+  return ascii_lower(name);
 }
 
 }  // namespace
