@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "base/ascii.h"
 
 namespace mynah {
 namespace {
@@ -99,9 +100,7 @@ std::string file_extension(const std::string& name) {
     return {};
   }
   std::string letters = name.substr(dot + 1);
-  const bool plain =
-      std::ranges::all_of(letters, [](unsigned char c) { return std::isalnum(c) != 0; });
-  return plain ? letters : std::string();
+  return std::ranges::all_of(letters, is_ascii_alnum) ? letters : std::string();
 }
 
 Status refuse_headerless(const InputFile& input) {
@@ -109,10 +108,7 @@ Status refuse_headerless(const InputFile& input) {
     return {};
   }
   const std::string written = file_extension(input.name);
-  std::string extension = written;
-  std::ranges::transform(extension, extension.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
+  const std::string extension = ascii_lower(written);
   const auto* const found =
       std::ranges::find(kHeaderless, std::string_view(extension), &Headerless::extension);
   if (found == kHeaderless.end()) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 #include <glob.h>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/embedded_file.h"
 #include "base/tsv_lines.h"
@@ -49,10 +49,7 @@ std::map<std::string_view, Taken> read_extensions() {
 
 // In small letters, with its dot; "" where there is none.
 std::string extension_of(const fs::path& path) {
-  std::string extension = path.extension();
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
+  return ascii_lower(path.extension().string());
 }
 
 // Whether a file begins as text does: something, and no control characters. The packets of a

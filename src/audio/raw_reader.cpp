@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "audio/wav_header.h"
+#include "base/ascii.h"
 #include "base/process.h"
 
 namespace mynah {
@@ -336,8 +337,7 @@ bool has_chunks(std::span<const std::byte> bytes, size_t at) {
   }
   const auto is_letter = [](std::byte byte) {
     const auto letter = static_cast<char>(byte);
-    return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= 'a' && letter <= 'z') || letter == ' ' || letter == '_';
+    return is_ascii_alnum(letter) || letter == ' ' || letter == '_';
   };
   return std::ranges::all_of(bytes.subspan(at, 4), is_letter) &&
          load<uint32_t>(bytes.data() + at + 4) <= kMostBytes;

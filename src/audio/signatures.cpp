@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace mynah {
 namespace {
 
@@ -48,9 +50,7 @@ bool begins_with_matroska(std::string_view text) {
 bool begins_with_id3(std::string_view text) {
   const std::string_view header = part_of(text, 3, 11);
   const auto is_small = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
-  const auto is_frame = [](char letter) {
-    return (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
-  };
+  const auto is_frame = [](char c) { return is_ascii_upper(c) || is_ascii_digit(c); };
   return header.size() == 11 && header[0] >= 2 && header[0] <= 4 && header[1] == 0 &&
          (header[2] & 0x0F) == 0 && std::ranges::all_of(header.substr(3, 4), is_small) &&
          std::ranges::all_of(header.substr(7, 3), is_frame);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace mynah {
@@ -14,10 +15,7 @@ std::string_view name(SoundFormat format) {
 }
 
 std::optional<SoundFormat> sound_format_of(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::ranges::transform(extension, extension.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
+  const std::string extension = ascii_lower(std::filesystem::path(path).extension().string());
   if (extension == ".ogg" || extension == ".oga") {
     return SoundFormat::Opus;
   }

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "audio/input_file.h"
+#include "base/ascii.h"
 #include "base/mapped_file.h"
 #include "cli/placement_answer.h"
 #include "cli/store_access.h"
@@ -20,7 +21,6 @@
 #include "text/documents/encoding.h"
 #include "text/phonemes/pronouncing_table.h"
 #include "text/spoken/ssml.h"
-#include "text/spoken/tokens.h"
 
 namespace mynah::cli {
 

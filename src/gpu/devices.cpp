@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "gpu/driver_errors.h"
 
 namespace mynah::gpu {
@@ -65,9 +65,7 @@ void ask_identity(Questions& questions, GpuDevice& device) {
   if (questions.ask("PCI address", [&](const DriverApi& api) {
         return api.cuDeviceGetPCIBusId(text.data(), text.size(), device.handle);
       })) {
-    device.pci_bus_id = text.data();
-    std::ranges::transform(device.pci_bus_id, device.pci_bus_id.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    device.pci_bus_id = ascii_lower(text.data());
   }
   CUuuid card{};
   questions.ask("UUID",

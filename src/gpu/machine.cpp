@@ -1,7 +1,6 @@
 #include "gpu/machine.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
+
 namespace mynah::gpu {
 namespace {
 
@@ -19,14 +20,6 @@ namespace fs = std::filesystem;
 std::string read_text(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kBlank);
-  return begin == std::string_view::npos
-             ? std::string_view()
-             : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
 // The names in a folder, sorted; none where it cannot be read.
@@ -129,9 +122,7 @@ std::string release_in(const std::string& proc_version) {
 
 bool is_card_node(std::string_view name) {
   constexpr std::string_view kPrefix = "nvidia";
-  return name.starts_with(kPrefix) && name.size() > kPrefix.size() &&
-         std::ranges::all_of(name.substr(kPrefix.size()),
-                             [](unsigned char c) { return std::isdigit(c) != 0; });
+  return name.starts_with(kPrefix) && is_ascii_digits(name.substr(kPrefix.size()));
 }
 
 std::vector<CardNode> read_card_nodes(const Machine& machine, const std::string& root) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "gpu/nvml_errors.h"
 
 namespace mynah::gpu {
@@ -27,12 +27,6 @@ std::string ask_text(Ask&& question) {
   const auto room = static_cast<unsigned>(text.size());
   return std::forward<Ask>(question)(text.data(), room) == NVML_SUCCESS ? text.data()
                                                                         : std::string();
-}
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 // The functions, and the names of those that are needed and missing.
@@ -225,7 +219,7 @@ Result<NvmlFacts> Nvml::read(std::span<const std::string> addresses) const {
     for (const std::string& address : addresses) {
       NvmlHandle* device = nullptr;
       const NvmlResult result = api_.nvmlDeviceGetHandleByPciBusId_v2(address.c_str(), &device);
-      add(result, device, lower(address));
+      add(result, device, ascii_lower(address));
     }
     return facts;
   }

@@ -1,26 +1,15 @@
 #include "gpu/visible_devices.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
+
 namespace mynah::gpu {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> entries;
-  while (true) {
-    const size_t comma = text.find(',');
-    entries.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) {
-      return entries;
-    }
-    text.remove_prefix(comma + 1);
-  }
-}
 
 std::string_view without_leading_blanks(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t");
@@ -130,7 +119,7 @@ VisibleDevices read_visible_devices(std::optional<std::string_view> value,
     result.explanation = explain(*value, {}, "it is set but names none", cards);
     return result;
   }
-  const std::vector<std::string_view> entries = split(*value);
+  const std::vector<std::string_view> entries = split(*value, ',');
   Entry (*read)(std::string_view, const KnownCards&) =
       entries.front().starts_with("GPU-")   ? read_uuid
       : entries.front().starts_with("MIG-") ? read_slice

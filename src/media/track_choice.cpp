@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
+
 namespace mynah::media {
 namespace {
 
@@ -38,9 +40,9 @@ std::string tag(const AVFormatContext& format, int stream, const char* name) {
 std::string language(const AVFormatContext& format, int stream) {
   std::string text = tag(format, stream, "language");
   text.resize(std::min(text.find_first_of("-_"), text.size()));
-  std::ranges::transform(text, text.begin(), [](unsigned char letter) {
-    return static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
-  });
+  for (char& letter : text) {
+    letter = ascii_lower(letter);
+  }
   return text == "und" ? "" : text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/ascii.h"
 #include "speech/writer_parts.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -118,7 +119,7 @@ std::vector<std::string> pieces_of(std::string_view run, size_t width) {
 
 std::string without_spaces(std::string_view text) {
   std::string result = replace_invalid_utf8(text);
-  std::erase_if(result, [](char c) { return std::string_view(" \t\r\n\v\f").contains(c); });
+  std::erase_if(result, is_ascii_space);
   return result;
 }
 

@@ -79,11 +79,8 @@ class ForeignPhonemizers {
       MYNAH_TRY(known, japanese_phonemizer());
       MYNAH_TRY(known, own_words_first(lexicon_, std::move(known)));
     } else if (!known) {
-      std::string voice = language;
-      for (char& c : voice) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' ? '-' : c;
-      }
-      MYNAH_TRY(known, espeak_phonemizer({.voice = voice, .alphabet = espeak::Alphabet::Kokoro}));
+      MYNAH_TRY(known, espeak_phonemizer({.voice = canonical_language(language),
+                                          .alphabet = espeak::Alphabet::Kokoro}));
       MYNAH_TRY(known, own_words_first(lexicon_, std::move(known)));
     }
     return known;

@@ -1,4 +1,4 @@
-// What a BCP 47 tag says about English.
+// What a BCP 47 tag says, about English above all.
 #pragma once
 
 #include <string>
@@ -6,7 +6,9 @@
 
 namespace mynah {
 
-// In either case, with "-" or "_".
+// The tag in small letters with "-": "en_US" is "en-us". The others below take either.
+[[nodiscard]] std::string canonical_language(std::string_view language);
+
 [[nodiscard]] bool is_english(std::string_view language);
 
 // Whether what speaks `language` speaks what was asked for: "en" is spoken by "en-US", "en-GB" by

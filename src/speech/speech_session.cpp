@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "speech/languages.h"
 #include "speech/speak_clause.h"
 #include "tensor/device_failure.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/clauses.h"
 #include "text/spoken/ssml.h"
 #include "text/unicode.h"

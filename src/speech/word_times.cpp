@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "speech/writer_parts.h"
 
 namespace mynah {
@@ -10,16 +11,6 @@ namespace {
 
 constexpr double kLeastWord_s = 0.05;
 constexpr std::string_view kSentenceEnds = ".。!！?？";
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) {
-    text.remove_prefix(1);
-  }
-  while (text.ends_with(' ')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
 
 bool is_one_of(std::string_view text, std::string_view set) {
   return set.find(text) != std::string_view::npos;
@@ -56,7 +47,7 @@ double anomaly(const Word& word) {
 
 // Letters, by which words share their time.
 double weight(const Word& word) {
-  return static_cast<double>(character_count(trimmed(word.text))) + 1;
+  return static_cast<double>(character_count(trimmed(word.text, " "))) + 1;
 }
 
 // The time from `start_s` to the last word's end, among all of them.
@@ -129,7 +120,7 @@ void merge_punctuation(std::vector<HeardWord>& words) {
   size_t following = words.size() - 1;
   for (size_t i = following; i-- > 0;) {
     HeardWord& mark = words[i];
-    if (mark.text.starts_with(' ') && is_one_of(trimmed(mark.text), kPrependPunctuation)) {
+    if (mark.text.starts_with(' ') && is_one_of(trimmed(mark.text, " "), kPrependPunctuation)) {
       append(mark, words[following]);
       std::swap(mark.text, words[following].text);
       std::swap(mark.tokens, words[following].tokens);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "speech/writer_parts.h"
 #include "text/utf8.h"
 
@@ -156,18 +157,13 @@ std::string clock_time(double seconds, char decimal_mark, Hours hours) {
 }
 
 std::string one_line(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n\v\f";
-  const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  std::string result(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
+  std::string result(trimmed(text));
   std::ranges::replace_if(result, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return replace_invalid_utf8(result);
 }
 
 bool is_blank(std::string_view text) {
-  return one_line(text).empty();
+  return trimmed(text).empty();
 }
 
 size_t character_count(std::string_view text) {

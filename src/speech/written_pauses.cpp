@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/spoken/speak_parts.h"
 #include "text/unicode.h"
 #include "text/utf8.h"

@@ -1,11 +1,11 @@
 #include "store/catalogue.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
 #include "store/catalogue_speech.h"
 #include "store/families.h"
 
@@ -162,7 +162,7 @@ std::string_view short_name(std::string_view name) {
     // whisper.cpp names the quantisation behind the model: "base.en-q5_1".
     const size_t dash = name.rfind("-q");
     if (dash != std::string_view::npos && dash + 2 < name.size() &&
-        std::isdigit(static_cast<unsigned char>(name[dash + 2])) != 0) {
+        is_ascii_digit(name[dash + 2])) {
       name = name.substr(0, dash);
     }
   }

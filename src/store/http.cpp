@@ -17,6 +17,8 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 
+#include "base/ascii.h"
+
 namespace mynah {
 namespace {
 
@@ -47,11 +49,8 @@ template <class Fields>
 std::map<std::string, std::string> headers_of(const Fields& fields) {
   std::map<std::string, std::string> headers;
   for (const auto& field : fields) {
-    std::string name(field.name_string().data(), field.name_string().size());
-    for (char& c : name) {
-      c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    }
-    headers[name] = std::string(field.value().data(), field.value().size());
+    const std::string_view name(field.name_string().data(), field.name_string().size());
+    headers[ascii_lower(name)] = std::string(field.value().data(), field.value().size());
   }
   return headers;
 }

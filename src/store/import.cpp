@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
 #include "base/mapped_file.h"
 #include "formats/zip.h"
 #include "models/kokoro/voice_pack.h"
@@ -58,8 +59,7 @@ constexpr uint64_t kMostVoiceBytes = 64U << 20U;
 // "af_bella": language, sex, name, as hexgrad/Kokoro-82M calls its voices; "voices-v1.0.bin".
 bool is_named_as_voices(const fs::path& path) {
   const std::string name = path.filename().string();
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
-  return name.starts_with("voices") || (name.size() > 3 && small(name[0]) &&
+  return name.starts_with("voices") || (name.size() > 3 && is_ascii_lower(name[0]) &&
                                         (name[1] == 'f' || name[1] == 'm') && name[2] == '_');
 }
 

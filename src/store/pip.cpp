@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/process.h"
 #include "store/files.h"
 #include "store/sha256.h"
@@ -32,7 +33,7 @@ void hand_on_lines(std::string& text, StoreObserver& observer, std::string& last
   for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n')) {
     const std::string line = text.substr(0, end);
     text.erase(0, end + 1);
-    if (line.find_first_not_of(" \r\t") != std::string::npos) {
+    if (!trimmed(line, " \r\t").empty()) {
       last_line = line;
       observer.on_message("pip: " + line);
     }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 
+#include "base/ascii.h"
 #include "store/sha256.h"
 
 namespace mynah {
@@ -31,9 +32,7 @@ std::string get_header(const std::map<std::string, std::string>& headers, const 
 }
 
 bool is_git_blob_name(std::string_view text) {
-  return text.size() == 40 && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return text.size() == 40 && std::ranges::all_of(text, is_small_hex_digit);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "store/files.h"
 
@@ -152,9 +153,7 @@ Result<std::string> sha256_of_file(const std::string& path, const std::stop_toke
 }
 
 bool is_sha256(std::string_view text) {
-  return text.size() == 64 && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return text.size() == 64 && std::ranges::all_of(text, is_small_hex_digit);
 }
 
 Result<std::string> model_digest(const std::string& path, const std::string& cache_folder) {

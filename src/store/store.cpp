@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "base/nearest_name.h"
 #include "store/json_fields.h"
 #include "store/packed_cache.h"
@@ -54,10 +55,8 @@ bool exists(const std::string& path) {
 
 bool is_model_name(std::string_view name) {
   return !name.empty() && name.size() <= 100 && name.front() != '.' &&
-         std::ranges::all_of(name, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '.' || c == '_' || c == '-';
-         });
+         std::ranges::all_of(
+             name, [](char c) { return is_ascii_alnum(c) || c == '.' || c == '_' || c == '-'; });
 }
 
 std::vector<StoredFile> StoredModel::stored_files() const {

@@ -1,20 +1,14 @@
 #include "store/url.h"
 
 #include <algorithm>
-#include <cctype>
 #include <ranges>
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
+
 namespace mynah {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 std::string_view default_port(std::string_view scheme) {
   return scheme == "https" ? "443" : "80";
@@ -27,8 +21,7 @@ std::unexpected<Error> bad_url(std::string_view text, std::string_view found) {
 }
 
 bool is_port(std::string_view text) {
-  return !text.empty() && text.size() <= 5 &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return is_ascii_digits(text) && text.size() <= 5;
 }
 
 // Control characters and spaces would let an address write headers of its own.
@@ -44,7 +37,7 @@ bool split_host(std::string_view authority, Url& url) {
     if (end == std::string_view::npos) {
       return false;
     }
-    url.host = lower(authority.substr(1, end - 1));
+    url.host = ascii_lower(authority.substr(1, end - 1));
     authority.remove_prefix(end + 1);
     if (!authority.empty() && authority.front() != ':') {
       return false;
@@ -52,7 +45,7 @@ bool split_host(std::string_view authority, Url& url) {
     port = authority.empty() ? authority : authority.substr(1);
   } else {
     const size_t colon = authority.find(':');
-    url.host = lower(authority.substr(0, colon));
+    url.host = ascii_lower(authority.substr(0, colon));
     port = colon == std::string_view::npos ? std::string_view{} : authority.substr(colon + 1);
   }
   url.port = port.empty() ? default_port(url.scheme) : port;
@@ -85,7 +78,7 @@ Result<Url> parse_url(std::string_view text) {
     return bad_url(text, "spaces or control characters");
   }
   Url url;
-  url.scheme = lower(text.substr(0, scheme_end));
+  url.scheme = ascii_lower(text.substr(0, scheme_end));
   if (url.scheme != "http" && url.scheme != "https") {
     return bad_url(text, fmt::format("the scheme '{}'", url.scheme));
   }
@@ -124,8 +117,8 @@ Result<Url> resolve_location(const Url& base, std::string_view location) {
 
 std::string proxy_for(const Url& url, const Proxies& proxies) {
   for (const auto part : std::views::split(proxies.no_proxy, ',')) {
-    std::string domain = lower(std::string_view(part));
-    std::erase_if(domain, [](unsigned char c) { return std::isspace(c) != 0; });
+    std::string domain = ascii_lower(std::string_view(part));
+    std::erase_if(domain, is_ascii_space);
     if (domain == "*") {
       return "";
     }

@@ -1,9 +1,8 @@
 #include "tensor/dtype.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace mynah {
@@ -66,8 +65,7 @@ std::string_view name(DType dtype) {
 std::optional<DType> parse_dtype(std::string_view text) {
   for (int i = 0; i < kDTypeCount; ++i) {
     const auto dtype = static_cast<DType>(i);
-    if (std::ranges::equal(text, name(dtype),
-                           [](unsigned char a, unsigned char b) { return std::tolower(a) == b; })) {
+    if (equal_but_for_case(text, name(dtype))) {
       return dtype;
     }
   }

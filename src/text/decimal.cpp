@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/ascii.h"
+
 namespace mynah {
-namespace {
-
-bool all_digits(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-}  // namespace
-
 Decimal::Decimal(std::string_view digits) {
   const size_t first = digits.find_first_not_of('0');
   digits_ = first == std::string_view::npos ? "0" : std::string(digits.substr(first));
@@ -48,7 +42,7 @@ std::optional<Decimal> multiply_fraction(std::string_view number, int power_of_t
   const size_t point = number.find('.');
   const std::string_view whole = number.substr(0, point);
   std::string_view fraction = point == std::string_view::npos ? "" : number.substr(point + 1);
-  if (whole.size() + fraction.size() == 0 || !all_digits(whole) || !all_digits(fraction)) {
+  if (!is_ascii_digits(std::string(whole).append(fraction))) {
     return std::nullopt;
   }
   const auto power = static_cast<size_t>(power_of_ten);

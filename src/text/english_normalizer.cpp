@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "text/english_numbers.h"
 #include "text/english_spellings.h"
 #include "text/normalizer_steps.h"
@@ -82,10 +82,6 @@ constexpr std::array<Replacement, 53> kReplacements = {{
     {U"'ve", U" have", false},
     {U"'m", U" am", false},
 }};
-
-bool is_ascii_digit(char32_t c) {
-  return c >= U'0' && c <= U'9';
-}
 
 bool stands_as_word(std::u32string_view text, size_t at, const Replacement& replacement) {
   const size_t end = at + replacement.phrase.size();

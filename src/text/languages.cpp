@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace mynah {
 namespace {
 
@@ -50,14 +52,6 @@ constexpr std::array<Language, 12> kAliases = {{
     {"zh", "mandarin"},
 }};
 
-std::string lower_ascii(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
-}
-
 }  // namespace
 
 const std::array<Language, kLanguageCount>& languages() {
@@ -65,7 +59,7 @@ const std::array<Language, kLanguageCount>& languages() {
 }
 
 std::optional<size_t> find_language(std::string_view code_or_name) {
-  std::string wanted = lower_ascii(code_or_name);
+  std::string wanted = ascii_lower(code_or_name);
   const auto* const alias = std::ranges::find(kAliases, wanted, &Language::name);
   if (alias != kAliases.end()) {
     wanted = alias->code;

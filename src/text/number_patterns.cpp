@@ -2,18 +2,11 @@
 
 #include <array>
 
+#include "base/ascii.h"
 #include "text/unicode.h"
 
 namespace mynah {
 namespace {
-
-bool is_ascii_digit(char32_t c) {
-  return c >= U'0' && c <= U'9';
-}
-
-bool is_ascii_lower(char32_t c) {
-  return c >= U'a' && c <= U'z';
-}
 
 bool word_ends(std::u32string_view text, size_t at) {
   return at >= text.size() || !is_word_character(text[at]);

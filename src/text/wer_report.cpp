@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -66,8 +67,8 @@ std::string escape_html(std::string_view text) {
 std::string escape_url(std::string_view path) {
   std::string escaped;
   for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    const bool plain =
+        is_ascii_alnum(c) || std::string_view("-._~/").find(c) != std::string_view::npos;
     escaped += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   // "//host" and "scheme:" are no paths; a scheme's colon is escaped above.

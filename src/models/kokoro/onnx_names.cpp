@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <iterator>
 #include <vector>
+
+#include "base/ascii.h"
 
 namespace mynah::kokoro {
 
@@ -16,18 +17,6 @@ constexpr std::array<std::string_view, 5> kModules = {"bert", "bert_encoder", "p
 
 // Parts of the predictor that exports call by themselves.
 constexpr std::array<std::string_view, 5> kOfPredictor = {"F0", "N", "F0_proj", "N_proj", "shared"};
-
-std::vector<std::string_view> split(std::string_view text, char between) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(between), text.size());
-    if (end > 0) {
-      parts.push_back(text.substr(0, end));
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
-}
 
 template <size_t kCount>
 bool contains(const std::array<std::string_view, kCount>& names, std::string_view name) {
@@ -41,7 +30,7 @@ std::string_view first_of(std::string_view part) {
 // "query_3" is "query", used for the fourth time.
 std::string_view without_count(std::string_view part) {
   size_t end = part.size();
-  while (end > 0 && std::isdigit(static_cast<unsigned char>(part[end - 1])) != 0) {
+  while (end > 0 && is_ascii_digit(part[end - 1])) {
     --end;
   }
   return end > 0 && end < part.size() && part[end - 1] == '_' ? part.substr(0, end - 1) : part;
@@ -70,7 +59,7 @@ std::vector<std::string_view> from_module(const std::vector<std::string_view>& p
 }  // namespace
 
 std::string module_of_node(std::string_view node_name) {
-  std::vector<std::string_view> parts = split(node_name, '/');
+  std::vector<std::string_view> parts = split_words(node_name, '/');
   if (parts.size() < 2) {
     return "";
   }
@@ -94,7 +83,7 @@ std::string module_of_node(std::string_view node_name) {
 }
 
 std::string parameter_name(std::string_view tensor_name) {
-  return joined(from_module(split(tensor_name, '.')));
+  return joined(from_module(split_words(tensor_name, '.')));
 }
 
 }  // namespace mynah::kokoro

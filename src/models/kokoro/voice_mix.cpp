@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "formats/byte_reader.h"
 
@@ -16,14 +17,6 @@ namespace {
 
 constexpr std::string_view kBetween = "+-,";
 constexpr std::string_view kSpaces = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
 
 std::unexpected<Error> complain(std::string_view mix, const std::string& found) {
   return fail(ErrorCode::InvalidInput,
@@ -60,7 +53,7 @@ Result<float> parse_weight(std::string_view mix, std::string_view text) {
 
 Result<VoiceShare> parse_share(std::string_view mix, std::string_view text) {
   const size_t bracket = text.find('(');
-  VoiceShare share{.name = std::string(trimmed(text.substr(0, bracket)))};
+  VoiceShare share{.name = std::string(trimmed(text.substr(0, bracket), kSpaces))};
   if (share.name.empty()) {
     return complain(mix, "no name before or after a sign");
   }
@@ -68,11 +61,11 @@ Result<VoiceShare> parse_share(std::string_view mix, std::string_view text) {
     return complain(mix, fmt::format("{}: a weight stands in brackets", in_quotes(share.name)));
   }
   if (bracket != std::string_view::npos) {
-    const std::string_view rest = trimmed(text.substr(bracket + 1));
+    const std::string_view rest = trimmed(text.substr(bracket + 1), kSpaces);
     if (!rest.ends_with(')')) {
       return complain(mix, "a bracket that does not close at the end of a voice");
     }
-    MYNAH_TRY(share.weight, parse_weight(mix, trimmed(rest.substr(0, rest.size() - 1))));
+    MYNAH_TRY(share.weight, parse_weight(mix, trimmed(rest.substr(0, rest.size() - 1), kSpaces)));
   } else if (share.name.find(')') != std::string::npos) {
     return complain(mix, "a bracket that closes none");
   }

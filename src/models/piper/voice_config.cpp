@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "formats/json.h"
 #include "text/utf8.h"
 
@@ -38,11 +39,10 @@ std::string text_or(const json& value, std::string otherwise) {
 }
 
 // "en_US" is "en-us".
-std::string language_of(std::string code) {
-  std::ranges::transform(code, code.begin(), [](unsigned char c) {
-    return c == '_' ? '-' : static_cast<char>(std::tolower(c));
-  });
-  return code;
+std::string language_of(std::string_view code) {
+  std::string tag = ascii_lower(code);
+  std::ranges::replace(tag, '_', '-');
+  return tag;
 }
 
 std::optional<int32_t> id_of(const json& value) {

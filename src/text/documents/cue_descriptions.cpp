@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "text/documents/document_words.h"
-#include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/embedded_file.h"
 #include "base/tsv_lines.h"
 #include "text/documents/raised.h"
-#include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -89,28 +89,20 @@ constexpr auto kBrackets = std::to_array<Brackets>({{U'[', U']', true},
                                                     {U'<', U'>', true},
                                                     {U'\u2039', U'\u203A', true}});
 
-bool is_digit(char32_t c) {
-  return c >= U'0' && c <= U'9';
-}
-
-bool is_letter(char32_t c) {
-  return (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z');
-}
-
 // "12", "12a", "1.12", "3-4".
 bool is_number(std::u32string_view text) {
   size_t digits = 0;
   size_t groups = 1;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (is_digit(text[i])) {
+    if (is_ascii_digit(text[i])) {
       if (++digits > kMostDigits) {
         return false;
       }
     } else if (digits > 0 && (text[i] == U'.' || text[i] == U'-') && i + 1 < text.size() &&
-               is_digit(text[i + 1]) && ++groups <= 3) {
+               is_ascii_digit(text[i + 1]) && ++groups <= 3) {
       digits = 0;
     } else {
-      return digits > 0 && i + 1 == text.size() && is_letter(text[i]);
+      return digits > 0 && i + 1 == text.size() && is_ascii_letter(text[i]);
     }
   }
   return digits > 0;
@@ -151,7 +143,7 @@ NoteLabel bare_label(std::u32string_view text) {
   if (is_number(text)) {
     return {.kind = NoteLabel::Kind::Number, .core = to_utf8(text)};
   }
-  if ((text.size() == 1 && is_letter(text[0])) || is_roman(text)) {
+  if ((text.size() == 1 && is_ascii_letter(text[0])) || is_roman(text)) {
     return {.kind = NoteLabel::Kind::Letters, .core = to_utf8(text)};
   }
   return {};
@@ -188,7 +180,7 @@ bool is_document_word(DocumentWord kind, std::string_view word) {
   }
   std::string plain = to_utf8(to_lower(to_code_points(word)));
   if (is_name(kind)) {
-    std::erase_if(plain, [](char c) { return (c >= '0' && c <= '9') || c == '-' || c == '_'; });
+    std::erase_if(plain, [](char c) { return is_ascii_digit(c) || c == '-' || c == '_'; });
   }
   return words.contains(std::pair(kind, plain));
 }
@@ -273,7 +265,7 @@ bool is_back_text(std::string_view text) {
   for (const char32_t c : to_code_points(trim_unicode_space(text.substr(0, 4 * kMostLabelBytes)))) {
     // Calibre has the note's number behind its arrow.
     const bool bracket = c == U'[' || c == U']' || c == U'(' || c == U')' || c == U'.' ||
-                         (c >= U'0' && c <= U'9' && !plain.empty() && plain.front() >= 0x80);
+                         (is_ascii_digit(c) && !plain.empty() && plain.front() >= 0x80);
     if (!bracket && c != 0xFE0E && c != 0xFE0F && c != 0x200D && c != U'\n') {
       plain += c;
     }

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <iconv.h>
 
-#include "text/spoken/tokens.h"
+#include "base/ascii.h"
 #include "text/utf8.h"
 
 namespace mynah {

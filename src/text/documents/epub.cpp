@@ -13,7 +13,6 @@
 #include "text/documents/links.h"
 #include "text/documents/notes.h"
 #include "text/documents/tags.h"
-#include "text/spoken/characters.h"
 #include "text/utf8.h"
 
 namespace mynah {

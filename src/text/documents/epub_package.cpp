@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "base/ascii.h"
 #include "text/documents/links.h"
 #include "text/documents/tags.h"
-#include "text/spoken/characters.h"
 
 namespace mynah {
 namespace {

@@ -7,13 +7,13 @@
 #include <set>
 #include <utility>
 
+#include "base/ascii.h"
 #include "text/documents/document_words.h"
 #include "text/documents/drop_capital.h"
 #include "text/documents/html_outline.h"
 #include "text/documents/notes.h"
 #include "text/documents/raised.h"
 #include "text/documents/tags.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/html_elements.h"
 #include "text/utf8.h"
 
@@ -111,7 +111,7 @@ class PageReader {
       end_capital(text);
     }
     for (const char32_t c : to_code_points(text)) {
-      const bool space = c == U' ' || (c >= U'\t' && c <= U'\r') || c == U'\u00A0';
+      const bool space = is_ascii_space(c) || c == U'\u00A0';
       if (c == U'\u00AD') {  // a place where a word may be cut
         continue;
       }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 
 namespace mynah {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/documents/document.h"
 #include "text/documents/document_words.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/front_matter.h"
 #include "text/spoken/markup.h"
 #include "text/spoken/markup_marks.h"
@@ -100,7 +100,7 @@ class MarkdownNotes {
     std::string* note = nullptr;  // that goes on
     bool blank = false;
     for (Line& line : lines) {
-      const std::string_view text = trim_space(line.raw);
+      const std::string_view text = trimmed(line.raw);
       const bool indented = line.raw.starts_with(' ') || line.raw.starts_with('\t');
       if (line.code && !(note != nullptr && indented)) {
         note = nullptr;
@@ -109,7 +109,7 @@ class MarkdownNotes {
       if (is_note(text)) {
         const size_t close = text.find("]:");
         note = &notes_[std::string(text.substr(2, close - 2))];
-        *note = trim_space(text.substr(close + 2));
+        *note = trimmed(text.substr(close + 2));
         line = {};
         blank = false;
       } else if (note != nullptr && text.empty()) {

@@ -3,10 +3,10 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
 #include "text/documents/links.h"
 #include "text/documents/notes.h"
 #include "text/documents/raised.h"
-#include "text/spoken/characters.h"
 
 namespace mynah {
 namespace {

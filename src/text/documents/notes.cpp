@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/documents/html.h"
-#include "text/spoken/characters.h"
 #include "text/utf8.h"
 
 namespace mynah {

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "text/documents/document_words.h"
 #include "text/documents/pdf_layout.h"
-#include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/documents/drop_capital.h"
 #include "text/documents/pdf_words.h"
 #include "text/documents/tags.h"
-#include "text/spoken/characters.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -201,7 +201,7 @@ void PdfLayoutReader::read_page(std::string_view xml) {
   while (const auto tag = tags.next()) {
     if (tag->kind == Tag::Kind::Text) {
       if (in_word) {
-        words.back().text += replace_invalid_utf8(trim_space(tag->text));
+        words.back().text += replace_invalid_utf8(trimmed(tag->text));
       }
     } else if (tag->kind == Tag::Kind::Close) {
       in_word = in_word && tag->name != "word";

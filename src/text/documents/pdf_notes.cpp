@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/documents/document_words.h"
 #include "text/documents/pdf_layout.h"
 #include "text/documents/pdf_words.h"
 #include "text/documents/raised.h"
-#include "text/spoken/characters.h"
 #include "text/utf8.h"
 
 namespace mynah {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "text/documents/document_words.h"
 #include "text/documents/drop_capital.h"
 #include "text/documents/raised.h"
-#include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -52,10 +52,8 @@ size_t hyphen_length(std::string_view text) {
   for (const std::string_view hyphen : {"-", "\u2010", "\u00AD"}) {
     if (text.ends_with(hyphen) && text.size() > hyphen.size()) {
       const char before = text[text.size() - hyphen.size() - 1];
-      return is_ascii_letter(before) || is_ascii_digit(before) ||
-                     static_cast<unsigned char>(before) >= 0x80
-                 ? hyphen.size()
-                 : 0;
+      return is_ascii_alnum(before) || static_cast<unsigned char>(before) >= 0x80 ? hyphen.size()
+                                                                                  : 0;
     }
   }
   return 0;
@@ -63,12 +61,10 @@ size_t hyphen_length(std::string_view text) {
 
 std::string small_letters(std::string_view text) {
   std::u32string points = to_lower(to_code_points(text));
-  while (!points.empty() && points.back() < 0x80 &&
-         !is_ascii_letter(static_cast<char>(points.back()))) {
+  while (!points.empty() && points.back() < 0x80 && !is_ascii_letter(points.back())) {
     points.pop_back();
   }
-  while (!points.empty() && points.front() < 0x80 &&
-         !is_ascii_letter(static_cast<char>(points.front()))) {
+  while (!points.empty() && points.front() < 0x80 && !is_ascii_letter(points.front())) {
     points.erase(0, 1);
   }
   return to_utf8(points);
@@ -79,7 +75,7 @@ std::string small_letters(std::string_view text) {
 bool begins_small(std::string_view text) {
   const std::u32string points = to_code_points(text.substr(0, 8));
   return !points.empty() &&
-         ((points[0] >= U'a' && points[0] <= U'z') ||
+         (is_ascii_lower(points[0]) ||
           (points[0] >= 0xC0 && to_lower(points.substr(0, 1)) == points.substr(0, 1)));
 }
 
@@ -198,8 +194,7 @@ void PdfLineJoiner::add(const PdfLine& line) {
     word.clear();
   };
   for (const char32_t c : text) {
-    const bool letter =
-        (c >= U'a' && c <= U'z') || (c >= 0xC0 && c < 0x2000) || c == U'-' || c == U'\'';
+    const bool letter = is_ascii_lower(c) || (c >= 0xC0 && c < 0x2000) || c == U'-' || c == U'\'';
     if (letter) {
       word += c;
     } else {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "base/ascii.h"
 #include "text/documents/document.h"
 #include "text/documents/document_words.h"
 #include "text/utf8.h"
@@ -26,20 +26,9 @@ constexpr std::array<std::string_view, 20> kNumberWords = {
     "eight",   "nine",    "ten",       "eleven",   "twelve",   "thirteen", "fourteen",
     "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"};
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kSpace = " \t\r\f\v";
-  const size_t begin = line.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return line.substr(begin, line.find_last_not_of(kSpace) - begin + 1);
+// Ends of lines stay: a note's text has them.
+std::string_view trimmed_line(std::string_view line) {
+  return trimmed(line, " \t\r\f\v");
 }
 
 std::string_view first_word(std::string_view text) {
@@ -58,7 +47,7 @@ bool is_heading(std::string_view line) {
   if (line.empty() || line.size() > kMostHeadingBytes) {
     return false;
   }
-  const std::string text = lower(line);
+  const std::string text = ascii_lower(line);
   const std::string_view word = first_word(text);
   if (std::ranges::find(kNamed, word) != kNamed.end()) {
     return word.size() == text.size() || text[word.size()] != ' ';
@@ -66,7 +55,7 @@ bool is_heading(std::string_view line) {
   if (std::ranges::find(kNumbered, word) == kNumbered.end() || word.size() + 1 >= text.size()) {
     return false;
   }
-  return is_count(std::string(first_word(trimmed(text.substr(word.size() + 1)))));
+  return is_count(std::string(first_word(trimmed_line(text.substr(word.size() + 1)))));
 }
 
 struct Paragraph {
@@ -81,7 +70,7 @@ std::vector<Paragraph> paragraphs_of(std::string_view text) {
   bool open = false;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = trimmed(text.substr(at, end - at));
+    const std::string_view line = trimmed_line(text.substr(at, end - at));
     at = end + 1;
     if (line.empty()) {
       open = false;
@@ -121,7 +110,7 @@ std::optional<TextNote> note_at(std::span<const Paragraph> paragraphs, size_t fi
     note.text += i > first ? "\n" + paragraphs[i].text : "";
     if (note.text.ends_with(']')) {
       note.text.pop_back();
-      note.text = trimmed(note.text);
+      note.text = trimmed_line(note.text);
       note.last = i;
       return note;
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/utf8.h"
 
 namespace mynah {

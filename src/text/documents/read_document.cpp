@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/mapped_file.h"
 #include "text/documents/document.h"
 #include "text/documents/encoding.h"
@@ -30,11 +31,7 @@ constexpr std::array<std::string_view, 7> kSubtitles = {".srt", ".vtt",  ".ass",
                                                         ".sbv", ".ttml", ".dfxp"};
 
 std::string extension_of(const std::string& path) {
-  std::string extension = fs::path(path).extension().string();
-  std::ranges::transform(extension, extension.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return extension;
+  return ascii_lower(fs::path(path).extension().string());
 }
 
 Result<std::string> read_file(const std::string& path) {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/ascii.h"
 #include "text/documents/tags.h"
-#include "text/spoken/characters.h"
 
 namespace mynah {
 namespace {
@@ -24,7 +24,7 @@ constexpr double kMostSeconds = 7 * 24 * 3600;
 std::string_view without_mark(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   text.remove_prefix(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
-  const size_t begin = text.find_first_not_of(" \t\r\n\v\f");
+  const size_t begin = text.find_first_not_of(kAsciiSpace);
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
@@ -33,7 +33,7 @@ std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, end);
   const size_t taken = text.substr(end).starts_with("\r\n") ? end + 2 : end + 1;
   text.remove_prefix(std::min(taken, text.size()));
-  return trim_space(line);
+  return trimmed(line);
 }
 
 std::optional<double> number(std::string_view text) {
@@ -64,10 +64,10 @@ std::optional<double> clock_time(std::string_view text, double frames = 0) {
 std::vector<std::string_view> fields_of(std::string_view line, size_t most) {
   std::vector<std::string_view> fields;
   while (fields.size() + 1 < most && line.contains(',')) {
-    fields.push_back(trim_space(line.substr(0, line.find(','))));
+    fields.push_back(trimmed(line.substr(0, line.find(','))));
     line.remove_prefix(line.find(',') + 1);
   }
-  fields.push_back(trim_space(line));
+  fields.push_back(trimmed(line));
   return fields;
 }
 
@@ -292,7 +292,7 @@ std::optional<SubtitleFormat> other_subtitle_format(std::string_view text) {
       const bool ssml = text.substr(0, tags.position()).contains(kSsml);
       return timed && !ssml ? std::optional(SubtitleFormat::TimedText) : std::nullopt;
     }
-    if (tag->kind != Tag::Kind::Text || !trim_space(tag->text).empty()) {
+    if (tag->kind != Tag::Kind::Text || !trimmed(tag->text).empty()) {
       return std::nullopt;
     }
   }

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/documents/cue_descriptions.h"
 #include "text/documents/subtitle_formats.h"
 #include "text/documents/tags.h"
-#include "text/spoken/characters.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -24,10 +24,6 @@ struct CueTimes {
   double start_s = 0;
   double end_s = 0;
 };
-
-bool is_digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, is_ascii_digit);
-}
 
 // "1:02:03,5", "02:03.500": taken from the text's begin.
 std::optional<double> take_time(std::string_view& text) {
@@ -75,15 +71,15 @@ std::optional<double> take_time(std::string_view& text) {
 
 // A line of times with what may stand behind them; "->" is an arrow too.
 std::optional<CueTimes> times_of(std::string_view line) {
-  std::string_view rest = trim_space(line);
+  std::string_view rest = trimmed(line);
   const auto start = take_time(rest);
-  rest = trim_space(rest);
+  rest = trimmed(rest);
   const size_t dashes = rest.find_first_not_of('-');
   if (!start || dashes == 0 || dashes > 3 || dashes == std::string_view::npos ||
       rest[dashes] != '>') {
     return std::nullopt;
   }
-  rest = trim_space(rest.substr(dashes + 1));
+  rest = trimmed(rest.substr(dashes + 1));
   const auto end = take_time(rest);
   if (!end || (!rest.empty() && !is_ascii_space(rest[0]))) {
     return std::nullopt;
@@ -94,7 +90,7 @@ std::optional<CueTimes> times_of(std::string_view line) {
 // A line that is of times, though they may be broken: it has an arrow behind digits, or begins with
 // hours, minutes, seconds and parts of them.
 bool is_meant_as_times(std::string_view line) {
-  const std::string_view text = trim_space(line);
+  const std::string_view text = trimmed(line);
   if (text.empty() || !is_ascii_digit(text[0])) {
     return false;
   }
@@ -204,7 +200,7 @@ class SubtitleReader {
   Result<Subtitles> read() {
     bool block = webvtt_;  // one that is passed over, up to a blank line
     while (const auto line = next_line()) {
-      const std::string_view text = trim_space(*line);
+      const std::string_view text = trimmed(*line);
       const auto times = times_of(text);
       if (text.empty()) {
         // A line of spaces is a cue's in WebVTT.
@@ -223,7 +219,7 @@ class SubtitleReader {
         block =
             webvtt_ && behind_blank_ &&
             (text.starts_with("NOTE") || text.starts_with("STYLE") || text.starts_with("REGION"));
-        if (!begun_ && !webvtt_ && !is_digits(text)) {
+        if (!begun_ && !webvtt_ && !is_ascii_digits(text)) {
           return wrong("the number of a cue or its times", text);
         }
         if (!block) {
@@ -288,7 +284,7 @@ class SubtitleReader {
   void begin_cue(const CueTimes& times) {
     // The number or name of a cue stands above its times.
     if (!lines_.empty() && last_line_ + 1 == number_ &&
-        (is_digits(lines_.back().text) || lines_.back().apart)) {
+        (is_ascii_digits(lines_.back().text) || lines_.back().apart)) {
       lines_.pop_back();
     }
     end_cue();
@@ -395,13 +391,13 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
   }
   bool number = false;
   for (;;) {
-    const size_t begin = text.find_first_not_of(" \t\r\n\v\f");  // what trim_space() takes away
+    const size_t begin = text.find_first_not_of(kAsciiSpace);
     if (begin == std::string_view::npos) {
       return whole ? SubtitleSign::No : SubtitleSign::NeedsMore;
     }
     text.remove_prefix(begin);
     const size_t end = text.find_first_of("\r\n");
-    const std::string_view line = trim_space(text.substr(0, end));
+    const std::string_view line = trimmed(text.substr(0, end));
     if (end == std::string_view::npos && !whole) {
       const bool can_be =
           line.size() < kMostLineBytes && is_ascii_digit(line[0]) &&
@@ -412,7 +408,7 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
     if (times_of(line) || (!number && format)) {
       return SubtitleSign::Yes;
     }
-    if (number || !is_digits(line) || end == std::string_view::npos) {
+    if (number || !is_ascii_digits(line) || end == std::string_view::npos) {
       return SubtitleSign::No;
     }
     number = true;
@@ -435,7 +431,7 @@ Document document_of(const Subtitles& subtitles) {
   double end_s = 0;
   for (const SubtitleCue& cue : subtitles.cues) {
     const double pause_s = cue.start_s - end_s;
-    const bool capital = cue.text[0] >= 'A' && cue.text[0] <= 'Z';
+    const bool capital = is_ascii_upper(cue.text[0]);
     const bool parted = (ends_sentence(text) && pause_s >= kScene_s) ||
                         (!ends_sentence(text) && capital && pause_s >= kSentence_s);
     text += (text.empty() ? "" : parted ? "\n\n" : "\n") + cue.text;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/spoken/html_entities.h"
 #include "text/utf8.h"
 
@@ -11,20 +11,6 @@ namespace {
 
 // More digits than any code point has; the names are shorter.
 constexpr size_t kMostEntityBytes = 16;
-
-bool is_name_begin(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-char to_small(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string small(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), to_small);
-  return out;
-}
 
 std::string without_prefix(const std::string& name) {
   return name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
@@ -104,7 +90,7 @@ bool TagReader::read_attributes(size_t& at, Tag& tag) const {
            text_[at] != '>' && (text_[at] != '/' || at == begin)) {
       ++at;
     }
-    std::string name = small(text_.substr(begin, at - begin));
+    std::string name = ascii_lower(text_.substr(begin, at - begin));
     if (at == begin) {  // "=" without a name
       ++at;
       continue;
@@ -147,14 +133,14 @@ std::optional<Tag> TagReader::read_tag() {
     tag.kind = Tag::Kind::Close;
     ++at;
   }
-  if (at >= text_.size() || !is_name_begin(text_[at])) {
+  if (at >= text_.size() || !is_ascii_letter(text_[at])) {
     return std::nullopt;
   }
   const size_t begin = at;
   while (at < text_.size() && !is_ascii_space(text_[at]) && text_[at] != '>' && text_[at] != '/') {
     ++at;
   }
-  tag.name = without_prefix(small(text_.substr(begin, at - begin)));
+  tag.name = without_prefix(ascii_lower(text_.substr(begin, at - begin)));
   if (!read_attributes(at, tag)) {
     no_more_tags_ = true;  // whatever follows, no ">" ends it: it is not looked for again
     return std::nullopt;
@@ -169,7 +155,7 @@ std::string_view TagReader::take_raw(std::string_view name) {
   while (at_ < text_.size()) {
     const size_t found = std::min(text_.find("</", at_), text_.size());
     at_ = found;
-    if (found == text_.size() || small(text_.substr(found + 2, name.size())) == name) {
+    if (found == text_.size() || starts_with_but_for_case(text_.substr(found + 2), name)) {
       break;
     }
     at_ = found + 2;

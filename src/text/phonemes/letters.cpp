@@ -6,6 +6,7 @@
 
 #include <utf8proc.h>
 
+#include "base/ascii.h"
 #include "text/unicode.h"
 
 namespace mynah {
@@ -17,24 +18,16 @@ bool is_ascii(std::u32string_view text) {
   return std::ranges::all_of(text, [](char32_t c) { return c < 0x80; });
 }
 
-constexpr char32_t ascii_lower(char32_t c) {
-  return c >= U'A' && c <= U'Z' ? c + 0x20 : c;
-}
-
-constexpr char32_t ascii_upper(char32_t c) {
-  return c >= U'a' && c <= U'z' ? c - 0x20 : c;
-}
-
 utf8proc_category_t category(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c));
 }
 
 bool is_capital(char32_t c) {
-  return c < 0x80 ? c >= U'A' && c <= U'Z' : category(c) == UTF8PROC_CATEGORY_LU;
+  return c < 0x80 ? is_ascii_upper(c) : category(c) == UTF8PROC_CATEGORY_LU;
 }
 
 bool is_small(char32_t c) {
-  return c < 0x80 ? c >= U'a' && c <= U'z' : category(c) == UTF8PROC_CATEGORY_LL;
+  return c < 0x80 ? is_ascii_lower(c) : category(c) == UTF8PROC_CATEGORY_LL;
 }
 
 char32_t upper_of(char32_t c) {
@@ -45,7 +38,7 @@ char32_t upper_of(char32_t c) {
 }  // namespace
 
 bool is_alphabetic(char32_t c) {
-  return c < 0x80 ? ascii_lower(c) >= U'a' && ascii_lower(c) <= U'z' : is_letter(c);
+  return c < 0x80 ? is_ascii_letter(c) : is_letter(c);
 }
 
 bool is_alphabetic(std::u32string_view text) {
@@ -86,7 +79,9 @@ std::u32string lower(std::u32string_view text) {
     return to_lower(text);
   }
   std::u32string result(text);
-  std::ranges::transform(result, result.begin(), ascii_lower);
+  for (char32_t& c : result) {
+    c = ascii_lower(c);
+  }
   return result;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace mynah {
 
 // str.isalpha of one character: the categories L*.
@@ -20,18 +22,14 @@ namespace mynah {
 // str.isdigit of one character: these, and digits that are raised, circled or the like.
 [[nodiscard]] bool has_digit_value(char32_t c);
 
-[[nodiscard]] constexpr bool is_ascii_digit(char32_t c) {
-  return c >= U'0' && c <= U'9';
-}
-
 // The ranges that spaCy's rules call lower and upper case: ASCII and Latin-1.
 [[nodiscard]] constexpr bool is_latin_lower(char32_t c) {
-  return (c >= U'a' && c <= U'z') || (c >= U'\u00DF' && c <= U'\u00F6') ||
+  return is_ascii_lower(c) || (c >= U'\u00DF' && c <= U'\u00F6') ||
          (c >= U'\u00F8' && c <= U'\u00FF');
 }
 
 [[nodiscard]] constexpr bool is_latin_upper(char32_t c) {
-  return (c >= U'A' && c <= U'Z') || (c >= U'\u00C0' && c <= U'\u00D6') ||
+  return is_ascii_upper(c) || (c >= U'\u00C0' && c <= U'\u00D6') ||
          (c >= U'\u00D8' && c <= U'\u00DE');
 }
 

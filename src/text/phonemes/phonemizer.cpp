@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "base/ascii.h"
+
 namespace mynah {
 
 std::string joined(std::span<const PhonemeWord> words) {
@@ -10,11 +12,7 @@ std::string joined(std::span<const PhonemeWord> words) {
     text += word.phonemes;
     text += word.space_after ? " " : "";
   }
-  const size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+  return std::string(trimmed(text, " "));
 }
 
 EnglishFiles english_files_in(const std::string& folder, bool british) {

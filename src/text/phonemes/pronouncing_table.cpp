@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/phonemes/arpabet.h"
 
 namespace mynah {
@@ -28,13 +29,8 @@ size_t u32_at(std::string_view bytes, size_t at) {
   return value;
 }
 
-std::string_view trimmed(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  const size_t begin = line.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+std::string_view without_comment(std::string_view line) {
+  return trimmed(line.substr(0, line.find('#')), " \t\r");
 }
 
 }  // namespace
@@ -43,7 +39,7 @@ Result<std::string> pack_pronouncing_dictionary(std::string_view text, std::stri
   std::map<std::string_view, std::string> words;
   for (size_t at = 0, number = 1; at < text.size(); ++number) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = trimmed(text.substr(at, end - at));
+    const std::string_view line = without_comment(text.substr(at, end - at));
     at = end + 1;
     if (line.empty() || line.starts_with(";;;")) {
       continue;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "formats/byte_reader.h"
 #include "text/phonemes/alphabet.h"
 #include "text/phonemes/data_file.h"
@@ -14,14 +15,7 @@
 namespace mynah {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
-}
+constexpr std::string_view kBlank = " \t\r";
 
 // As words are looked up: with straight apostrophes.
 std::u32string spelling_of(std::string_view word) {
@@ -41,7 +35,7 @@ Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view n
   UserLexicon lexicon;
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
+    const std::string_view line = trimmed(text.substr(0, end), kBlank);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.starts_with('#')) {
       continue;
@@ -51,9 +45,9 @@ Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view n
                                                        number, in_quotes(line)));
     }
     const size_t tab = line.find('\t');
-    const std::string_view word = trimmed(line.substr(0, tab));
+    const std::string_view word = trimmed(line.substr(0, tab), kBlank);
     const std::string_view phonemes =
-        tab == std::string_view::npos ? std::string_view() : trimmed(line.substr(tab));
+        tab == std::string_view::npos ? std::string_view() : trimmed(line.substr(tab), kBlank);
     if (word.empty() || phonemes.empty()) {
       return fail(ErrorCode::InvalidInput,
                   fmt::format("{}, line {}: wanted a word, a tab and its phonemes, found {}", name,

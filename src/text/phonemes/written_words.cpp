@@ -1,6 +1,6 @@
 #include "text/phonemes/written_words.h"
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/roman.h"
 #include "text/spoken/word_tables.h"
 #include "text/unicode.h"

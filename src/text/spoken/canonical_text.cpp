@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 

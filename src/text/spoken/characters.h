@@ -4,43 +4,14 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace mynah {
-
-inline bool is_ascii_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-inline bool is_ascii_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-
-inline bool is_ascii_lower(char c) {
-  return c >= 'a' && c <= 'z';
-}
-
-inline bool is_ascii_letter(char c) {
-  return is_ascii_upper(c) || is_ascii_lower(c);
-}
-
-inline bool is_ascii_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-// Without the spaces around it.
-inline std::string_view trim_space(std::string_view text) {
-  while (!text.empty() && is_ascii_space(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_ascii_space(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
 
 // A letter of any script, as far as bytes tell (all of UTF-8's leading and following ones count),
 // or a digit.
 inline bool is_word_byte(char c) {
-  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+  return is_ascii_alnum(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
 // A vowel's letter; "y" counts, as it makes a word sayable ("by", "rhythm").

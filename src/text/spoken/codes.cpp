@@ -1,6 +1,5 @@
 #include "text/spoken/codes.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -70,7 +69,7 @@ std::optional<Reading> read_radix(const Tokens& tokens, size_t at) {
     ++end;
   }
   const std::string_view code = tokens.text(at + 1, end);
-  const char radix = is_ascii_upper(code[0]) ? static_cast<char>(code[0] - 'A' + 'a') : code[0];
+  const char radix = ascii_lower(code[0]);
   const std::string_view known = radix == 'x' ? "0123456789abcdefABCDEF" : "01";
   if ((radix != 'x' && radix != 'b') || code.size() < 2 || code.size() > kMostDigits ||
       code.find_first_not_of(known, 1) != std::string_view::npos || !tokens.ends_word(end)) {

@@ -3,9 +3,9 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "text/spoken/calendar.h"
 #include "text/spoken/cardinals.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/word_tables.h"
 

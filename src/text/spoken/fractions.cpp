@@ -4,7 +4,6 @@
 
 #include "text/spoken/amount_tail.h"
 #include "text/spoken/cardinals.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/inches.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/word_tables.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/spoken/markup_marks.h"
 
 namespace mynah {
@@ -27,14 +27,14 @@ std::string_view key_of(std::string_view line) {
 
 // Without quotes, and without a comment behind it.
 std::string value_of(std::string_view text) {
-  text = trim_space(text);
+  text = trimmed(text);
   if (text.size() > 1 && (text[0] == '"' || text[0] == '\'') &&
       text.find(text[0], 1) != std::string_view::npos) {
     return std::string(text.substr(1, text.find(text[0], 1) - 1));
   }
   const bool block = text.starts_with('|') || text.starts_with('>') || text.starts_with('[') ||
                      text.starts_with('{');
-  return block ? std::string() : std::string(trim_space(text.substr(0, text.find(" #"))));
+  return block ? std::string() : std::string(trimmed(text.substr(0, text.find(" #"))));
 }
 
 void take_fact(std::string_view line, FrontMatter& facts) {
@@ -75,7 +75,7 @@ FrontMatter read_front_matter(std::string_view text, bool whole) {
     if (at > kMostBytes) {
       return {};
     }
-    const std::string_view content = trim_space(line);
+    const std::string_view content = trimmed(line);
     if (line_number == 0) {
       if (content != kFence) {
         return {};

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "text/spoken/among.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/tokens.h"
 
 namespace mynah {

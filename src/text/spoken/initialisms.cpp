@@ -81,11 +81,7 @@ std::optional<Reading> read_respelled(const Tokens& tokens, size_t at) {
 
 // A part of several letters of what has stops inside: "LL.B.", "Ph.D.", "D.Phil."
 bool is_degree_part(std::string_view part) {
-  std::string capitals = ascii_lower(part);
-  std::ranges::transform(capitals, capitals.begin(), [](char c) {
-    return is_ascii_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  const bool letters = part.size() == 2 && !among(WordList{"short-words"}, capitals);
+  const bool letters = part.size() == 2 && !among(WordList{"short-words"}, ascii_upper(part));
   const Abbreviation* const known = find_abbreviation(ascii_lower(part));
   return is_ascii_upper(part[0]) && (letters || among(WordList{"degree-parts"}, part)) &&
          (known == nullptr || known->stop != AbbreviationStop::Never);
@@ -191,10 +187,7 @@ bool is_low_grade(const Tokens& tokens, size_t at) {
 
 // "to", "on": no unknowns.
 bool is_two_letter_word(std::string_view small) {
-  std::string capitals(small);
-  std::ranges::transform(capitals, capitals.begin(),
-                         [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-  return among(WordList{"short-words"}, capitals);
+  return among(WordList{"short-words"}, ascii_upper(small));
 }
 
 // "F = ma", "PV = nRT", "4ac": unknowns that are multiplied.

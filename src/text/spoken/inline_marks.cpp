@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 
 namespace mynah {
 namespace {
@@ -54,7 +54,7 @@ std::optional<Command> command_at(std::string_view text) {
     }
     const size_t value = name.size() + 2;
     return Command{
-        .name = name, .value = trim_space(text.substr(value, close - value)), .bytes = close + 1};
+        .name = name, .value = trimmed(text.substr(value, close - value)), .bytes = close + 1};
   }
   return std::nullopt;
 }
@@ -80,7 +80,7 @@ class Parts {
   }
 
   void end() {
-    if (!trim_space(part_.text).empty()) {
+    if (!trimmed(part_.text).empty()) {
       part_.voice = voice_;
       part_.rate = rate_;
       script_.parts.push_back(std::move(part_));
@@ -129,7 +129,7 @@ double duration_seconds(std::string_view text) {
   } else if (text.ends_with('s')) {
     text.remove_suffix(1);
   }
-  const double value = plain_number(trim_space(text)) * unit;
+  const double value = plain_number(trimmed(text)) * unit;
   return value <= kDay_s ? std::max(value, -1.0) : -1.0;
 }
 

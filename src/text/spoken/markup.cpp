@@ -120,7 +120,7 @@ MarkupFilter::Taken MarkupFilter::end_heading() {
   if (line.empty()) {
     return 0;
   }
-  const std::string_view end = trim_space(line);
+  const std::string_view end = trimmed(line);
   return !end.empty() && end.find_first_not_of('#') == std::string_view::npos
              ? line.size() - (line.ends_with('\n') ? 1 : 0)
              : read_character();
@@ -142,7 +142,7 @@ MarkupFilter::Taken MarkupFilter::skip_note_line() {
     return 0;
   }
   const size_t bytes = text.size();
-  const std::string_view line = trim_space(text);
+  const std::string_view line = trimmed(text);
   const bool within = before_ != '\n';  // of a line that was too long
   if (within) {
     return bytes;
@@ -227,7 +227,7 @@ MarkupFilter::Taken MarkupFilter::read_line(std::string_view line, size_t bytes)
     paragraph(0);
     return bytes;
   }
-  const std::string_view text = trim_space(line);
+  const std::string_view text = trimmed(line);
   if (text.size() > 1 && text[0] == '|') {
     return read_table_row(text, bytes);
   }
@@ -254,7 +254,7 @@ MarkupFilter::Taken MarkupFilter::read_table_row(std::string_view line, size_t b
       end += line[end] == '\\' ? 2 : 1;
     }
     end = std::min(end, line.size());
-    const std::string cell = strip_markup(trim_space(line.substr(at, end - at)), options_);
+    const std::string cell = strip_markup(trimmed(line.substr(at, end - at)), options_);
     row += cell.empty() || row.empty() ? cell : ", " + cell;
     at = end + 1;
   }
@@ -277,7 +277,7 @@ MarkupFilter::Taken MarkupFilter::skip_code_line() {
     return 0;
   }
   const size_t bytes = text.size();
-  const std::string_view line = trim_space(text);
+  const std::string_view line = trimmed(text);
   if (line.starts_with(fence_) && line.find_first_not_of(fence_[0]) == std::string_view::npos) {
     fence_.clear();
     paragraph(0);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/spoken/tokens.h"
 
 namespace mynah {
@@ -14,13 +14,13 @@ constexpr int kDeepestBrackets = 3;
 }  // namespace
 
 bool is_rule(std::string_view line) {
-  const std::string_view marks = trim_space(line);
+  const std::string_view marks = trimmed(line);
   return marks.size() > 2 && std::string_view("-*_=").find(marks[0]) != std::string_view::npos &&
          marks.find_first_not_of(std::string{marks[0], ' '}) == std::string_view::npos;
 }
 
 std::string_view fence_of(std::string_view line) {
-  const std::string_view text = trim_space(line);
+  const std::string_view text = trimmed(line);
   if (!text.starts_with("```") && !text.starts_with("~~~")) {
     return {};
   }
@@ -58,9 +58,9 @@ bool is_link_definition(std::string_view line) {
       line.find('[', 1) < close) {
     return false;
   }
-  const std::string_view target = trim_space(line.substr(close + 3));
+  const std::string_view target = trimmed(line.substr(close + 3));
   const size_t space = std::min(target.find(' '), target.size());
-  const std::string_view title = trim_space(target.substr(space));
+  const std::string_view title = trimmed(target.substr(space));
   return !target.empty() &&
          (title.empty() || std::string_view("\"'(").find(title[0]) != std::string_view::npos);
 }
@@ -80,7 +80,7 @@ bool next_attribute(std::string_view& rest, std::string_view& name, std::string_
   if (!behind.starts_with('=')) {
     return true;
   }
-  rest = trim_space(behind.substr(1));
+  rest = trimmed(behind.substr(1));
   if (rest.starts_with('"') || rest.starts_with('\'')) {
     const size_t end = std::min(rest.find(rest[0], 1), rest.size());
     value = rest.substr(1, end - 1);

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "base/ascii.h"
 #include "text/spoken/among.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/html_entities.h"
 #include "text/spoken/markup.h"
 #include "text/spoken/markup_marks.h"
@@ -40,7 +40,7 @@ MarkupFilter::Taken MarkupFilter::skip_element() {
   if (text.size() < close.size()) {
     return final_ ? text.size() : 0;
   }
-  if (ascii_lower(text.substr(0, close.size())) != close) {
+  if (!starts_with_but_for_case(text, close)) {
     return 1;
   }
   const bool comment = skipped_ == "!--";

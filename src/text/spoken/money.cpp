@@ -4,8 +4,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "text/spoken/cardinals.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/word_tables.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/reading.h"
 

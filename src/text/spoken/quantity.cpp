@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "text/spoken/cardinals.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/word_tables.h"
 #include "text/utf8.h"

@@ -296,11 +296,7 @@ unsigned small_roman_value(std::string_view numeral) {
       numeral.find_first_not_of("ivxl") != std::string_view::npos) {
     return 0;
   }
-  std::string capitals(numeral);
-  for (char& letter : capitals) {
-    letter = static_cast<char>(letter - 'a' + 'A');
-  }
-  return roman_value(capitals);
+  return roman_value(ascii_upper(numeral));
 }
 
 std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenOptions& options) {

@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
+#include "base/ascii.h"
 #include "text/spoken/calendar.h"
 #include "text/spoken/cardinals.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 #include "text/utf8.h"

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "text/spoken/among.h"
 #include "text/spoken/tokens.h"
 

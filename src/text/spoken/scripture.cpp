@@ -3,8 +3,8 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "text/spoken/cardinals.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 
 namespace mynah {

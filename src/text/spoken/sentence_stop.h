@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "text/spoken/abbreviations.h"
 #include "text/spoken/sentences.h"
 #include "text/spoken/tokens.h"

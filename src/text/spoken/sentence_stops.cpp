@@ -291,7 +291,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
     return Verdict::Goes;
   }
   // "in D minor, K. 466": K\u00F6chel's catalogue.
-  const std::string_view earlier_text = trim_space(stop.text.substr(start_, begin - start_));
+  const std::string_view earlier_text = trimmed(stop.text.substr(start_, begin - start_));
   if (word == "K" && stop.next_is_digit() &&
       (earlier_text.ends_with(',') || earlier_text.ends_with('(') ||
        earlier_text.ends_with("and"))) {

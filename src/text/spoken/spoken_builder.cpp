@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/ascii.h"
 #include "text/spoken/among.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
@@ -23,13 +24,12 @@ bool is_letter_name(std::string_view words) {
 std::string spell(std::string_view letters) {
   std::string words;
   for (const char c : letters) {
-    const bool lower = c >= 'a' && c <= 'z';
-    if (!lower && !(c >= 'A' && c <= 'Z')) {
+    if (!is_ascii_letter(c)) {
       continue;
     }
     words += words.empty() ? "" : " ";
     words += kLetterName;
-    words += lower ? static_cast<char>(c - 'a' + 'A') : c;
+    words += ascii_upper(c);
   }
   return words;
 }

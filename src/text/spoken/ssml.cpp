@@ -13,8 +13,8 @@
 #include <expat.h>
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/spoken/among.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/inline_marks.h"
 #include "text/spoken/say_as.h"
 #include "text/spoken/ssml_values.h"

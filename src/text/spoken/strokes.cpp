@@ -5,8 +5,8 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "text/spoken/calendar.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/word_tables.h"
 

@@ -22,7 +22,7 @@ Token::Kind kind_of(char32_t c) {
   if (is_white_space(c)) {
     return Token::Kind::Space;
   }
-  if (c >= U'0' && c <= U'9') {
+  if (is_ascii_digit(c)) {
     return Token::Kind::Digits;
   }
   return is_word_part(c) ? Token::Kind::Word : Token::Kind::Mark;
@@ -116,14 +116,6 @@ bool Tokens::ends_text(size_t i) const {
     }
   }
   return false;
-}
-
-std::string ascii_lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return is_ascii_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
-  });
-  return lower;
 }
 
 unsigned digits_value(std::string_view digits) {

@@ -81,8 +81,6 @@ class Tokens {
   std::vector<Token> tokens_;
 };
 
-[[nodiscard]] std::string ascii_lower(std::string_view text);
-
 // The value of up to nine digits.
 [[nodiscard]] unsigned digits_value(std::string_view digits);
 

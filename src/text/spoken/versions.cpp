@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/ascii.h"
 #include "text/spoken/among.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/word_tables.h"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "text/phonemes/espeak/espeak_process.h"
 #include "text/phonemes/espeak/given_words.h"
 #include "text/phonemes/espeak/pieces.h"
@@ -97,7 +98,7 @@ class EspeakPhonemizer final : public Phonemizer {
       line += word.spoken;
     }
     MYNAH_TRY(const std::string whole, ask(line));
-    const std::vector<std::string> own = espeak::split_at_spaces(whole);
+    const std::vector<std::string_view> own = split_words(whole);
     std::vector<Share> shares;
     if (words.size() == 1) {
       shares = {{.phonemes = whole}};
@@ -110,8 +111,8 @@ class EspeakPhonemizer final : public Phonemizer {
       }
       shares = espeak::share_out(whole, alone);
     } else {
-      for (const std::string& word : own) {
-        shares.push_back({.phonemes = word});
+      for (const std::string_view word : own) {
+        shares.push_back({.phonemes = std::string(word)});
       }
     }
     for (Share& share : shares) {

@@ -14,6 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/nearest_name.h"
 
@@ -77,11 +78,8 @@ std::vector<std::string> environment() {
 }
 
 bool is_voice_name(std::string_view name) {
-  const auto allowed = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '+';
-  };
-  return !name.empty() && name.size() <= 64 &&
-         std::isalnum(static_cast<unsigned char>(name[0])) != 0 &&
+  const auto allowed = [](char c) { return is_ascii_alnum(c) || c == '-' || c == '_' || c == '+'; };
+  return !name.empty() && name.size() <= 64 && is_ascii_alnum(name[0]) &&
          std::ranges::all_of(name, allowed);
 }
 

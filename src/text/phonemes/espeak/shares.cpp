@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "text/utf8.h"
 
 namespace mynah::espeak {
@@ -59,18 +60,6 @@ std::string trimmed(std::u32string_view text) {
 }
 
 }  // namespace
-
-std::vector<std::string> split_at_spaces(std::string_view line) {
-  std::vector<std::string> words;
-  while (!line.empty()) {
-    const size_t end = std::min(line.find(' '), line.size());
-    if (end > 0) {
-      words.emplace_back(line.substr(0, end));
-    }
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return words;
-}
 
 std::vector<Share> share_out(std::string_view whole, std::span<const std::string> alone) {
   const std::u32string all = to_code_points(whole);

@@ -22,7 +22,4 @@ struct Share {
 [[nodiscard]] std::vector<Share> share_out(std::string_view whole,
                                            std::span<const std::string> alone);
 
-// The words of a line, where spaces separate them.
-[[nodiscard]] std::vector<std::string> split_at_spaces(std::string_view line);
-
 }  // namespace mynah::espeak

@@ -1,6 +1,5 @@
 // Links and e-mail addresses in the words of a language: "spiegel Punkt de".
 #include "text/spoken/addresses.h"
-#include "text/spoken/characters.h"
 #include "text/spoken/languages/language_numbers.h"
 #include "text/spoken/reading.h"
 

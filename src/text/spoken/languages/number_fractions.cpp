@@ -1,7 +1,7 @@
 // Halves, thirds and quarters: "½ Liter", "1½ Stunden", "3/4 der Fläche".
 #include <array>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/spoken/languages/number_reader.h"
 #include "text/spoken/tokens.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/spoken/languages/number_reader.h"
 
 namespace mynah {

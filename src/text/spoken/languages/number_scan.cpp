@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 

@@ -1,5 +1,5 @@
 // Times of day.
-#include "text/spoken/characters.h"
+#include "base/ascii.h"
 #include "text/spoken/languages/number_reader.h"
 #include "text/spoken/tokens.h"
 
