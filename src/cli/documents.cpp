@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "cli/config.h"
 #include "cli/error_codes.h"
 #include "cli/help.h"
@@ -70,7 +71,7 @@ bool toml_needs_quotes(const Field& field) {
     return false;
   }
   return text.empty() || !std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || c == '.' || c == '-';
+           return is_ascii_digit(c) || c == '.' || c == '-';
          });
 }
 

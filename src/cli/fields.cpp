@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/nearest_name.h"
 
 namespace mynah::cli {
@@ -41,10 +42,8 @@ std::string_view name(Origin origin) {
 }
 
 std::string Field::environment_name() const {
-  std::string result = "MYNAH_";
-  for (const char letter : name) {
-    result += letter == '-' ? '_' : static_cast<char>(letter >= 'a' ? letter - 'a' + 'A' : letter);
-  }
+  std::string result = "MYNAH_" + ascii_upper(name);
+  std::ranges::replace(result, '-', '_');
   return result;
 }
 
@@ -92,12 +91,8 @@ Result<double> parse_time(const std::string& text) {
     std::string part = text.substr(begin, last ? colon : colon - begin);
     const size_t point = last ? part.find_first_of(".,") : std::string::npos;
     const std::string whole = part.substr(0, point);
-    const auto is_digits = [](const std::string& digits) {
-      return !digits.empty() &&
-             std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
-    };
-    if (parts == kMostParts || !is_digits(whole) || whole.size() > kMostDigits ||
-        (point != std::string::npos && !is_digits(part.substr(point + 1)))) {
+    if (parts == kMostParts || !is_ascii_digits(whole) || whole.size() > kMostDigits ||
+        (point != std::string::npos && !is_ascii_digits(part.substr(point + 1)))) {
       return wrong();
     }
     if (point != std::string::npos) {
@@ -114,9 +109,7 @@ Result<double> parse_time(const std::string& text) {
 }
 
 Result<bool> parse_switch(const std::string& text) {
-  std::string lower = text;
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = ascii_lower(text);
   if (lower == "true" || lower == "1" || lower == "yes" || lower == "on") {
     return true;
   }

@@ -1,10 +1,10 @@
 #include "cli/language_codes.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <ranges>
 
+#include "base/ascii.h"
 #include "base/embedded_file.h"
 #include "text/languages.h"
 
@@ -23,10 +23,7 @@ bool has_word(std::string_view words, std::string_view wanted) {
 }  // namespace
 
 std::string language_codes(std::string_view language) {
-  std::string wanted(language);
-  std::ranges::transform(wanted, wanted.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
+  const std::string wanted = ascii_lower(language);
   for (const auto& row : language_code_table() | std::views::split('\n')) {
     const std::string_view line(row.begin(), row.end());
     const size_t tab = line.find('\t');

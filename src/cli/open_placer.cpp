@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "cli/discovery_search.h"
 #include "cli/storage_choice.h"
 #include "cli/store_access.h"
@@ -67,8 +68,7 @@ Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
   }
   const auto bytes = parse_quantity(text, kUnits);
   constexpr double kLeastWithoutUnit = 1e6;  // no model is as small
-  if (bytes && std::isdigit(static_cast<unsigned char>(text.back())) != 0 &&
-      *bytes < kLeastWithoutUnit) {
+  if (bytes && is_ascii_digit(text.back()) && *bytes < kLeastWithoutUnit) {
     return fail(ErrorCode::Usage,
                 fmt::format("{}: wanted a size such as 4GB or 800MB, found '{}', which is {} "
                             "bytes: its unit is missing",

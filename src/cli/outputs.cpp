@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/atomic_file.h"
 #include "base/file_name.h"
 #include "base/nearest_name.h"
@@ -215,11 +216,7 @@ Status make_folder(const std::string& folder, std::string_view option) {
 }  // namespace
 
 bool ends_in(const std::string& name, TranscriptFormat format) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  const std::string wanted = fmt::format(".{}", extension(format));
-  return name.size() >= wanted.size() &&
-         std::ranges::equal(std::string_view(name).substr(name.size() - wanted.size()), wanted, {},
-                            lower);
+  return ends_with_but_for_case(name, fmt::format(".{}", extension(format)));
 }
 
 Result<OutputPlans> plan_outputs(const OutputOptions& options,

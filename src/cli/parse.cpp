@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/nearest_name.h"
 #include "cli/program.h"
 #include "cli/variables.h"
@@ -46,8 +47,7 @@ struct Given {
 bool is_option(std::string_view argument) {
   const size_t hyphens = argument.starts_with("--") ? 2 : 1;
   const char first = argument.size() > hyphens ? argument[hyphens] : ' ';
-  return argument.starts_with('-') &&
-         ((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '?');
+  return argument.starts_with('-') && (is_ascii_letter(first) || first == '?');
 }
 
 // A value's text goes to the option as it was written, whatever is in it: brackets, commas, quotes,

@@ -4,15 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
+
 namespace mynah::cli {
 
 namespace {
 
 using enum PeerValue;
-
-bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
 
 // "Name=value" apart; the name with hyphens.
 struct Written {
@@ -128,7 +126,7 @@ Result<std::vector<std::string>> translate_peer_flags(std::span<const PeerFlag> 
     if (lacks) {
       return fail(ErrorCode::Usage, fmt::format("{} wants a value", written.name));
     }
-    if (flag->value == Number && !is_number(value)) {
+    if (flag->value == Number && !is_ascii_digits(value)) {
       result.push_back(fmt::format("{}={}", flag->longer, value));
       continue;
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "store/convert.h"
 #include "store/files.h"
 
@@ -19,10 +20,7 @@ std::string from_either_case(const Environment& environment, std::string name) {
   if (const auto value = environment.get(name)) {
     return *value;
   }
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return environment.get(name).value_or("");
+  return environment.get(ascii_upper(name)).value_or("");
 }
 
 std::optional<StoredModel> newest_of_family(const Store& store, std::string_view family) {

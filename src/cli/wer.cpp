@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audio/open.h"
+#include "base/ascii.h"
 #include "base/atomic_file.h"
 #include "cli/error_codes.h"
 #include "cli/open_placer.h"
@@ -28,19 +29,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<std::string> split_tabs(std::string line) {
+std::vector<std::string_view> cells_of(std::string_view line) {
   if (line.ends_with('\r')) {
-    line.pop_back();
+    line.remove_suffix(1);
   }
-  std::vector<std::string> cells(1);
-  for (const char c : line) {
-    if (c == '\t') {
-      cells.emplace_back();
-    } else {
-      cells.back() += c;
-    }
-  }
-  return cells;
+  return split(line, '\t');
 }
 
 Result<std::string> read_file(const std::string& path) {
@@ -120,7 +113,8 @@ Result<std::vector<ReferenceClip>> parse_references(const std::string& table,
   std::istringstream lines(table);
   std::string line;
   std::getline(lines, line);
-  const std::vector<std::string> header = split_tabs(line);
+  const std::string header_line = line;
+  const std::vector<std::string_view> header = cells_of(header_line);
   const auto column = [&header](std::string_view name) {
     return static_cast<size_t>(std::ranges::find(header, name) - header.begin());
   };
@@ -138,14 +132,14 @@ Result<std::vector<ReferenceClip>> parse_references(const std::string& table,
     if (line.empty() || line == "\r") {
       continue;
     }
-    const std::vector<std::string> cells = split_tabs(line);
+    const std::vector<std::string_view> cells = cells_of(line);
     if (cells.size() != header.size()) {
       return fail(ErrorCode::InvalidInput, fmt::format("{}:{}: wanted {} columns, found {}", path,
                                                        number, header.size(), cells.size()));
     }
-    clips.push_back({.clip = cells[clip],
-                     .language = language < cells.size() ? cells[language] : "en",
-                     .text = cells[text]});
+    clips.push_back({.clip = std::string(cells[clip]),
+                     .language = std::string(language < cells.size() ? cells[language] : "en"),
+                     .text = std::string(cells[text])});
   }
   return clips;
 }
