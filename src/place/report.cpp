@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "place/terms/time_text.h"
 
 namespace mynah::place {
@@ -31,7 +32,7 @@ bool names(std::string_view text, std::string_view device) {
   for (size_t at = text.find(device); at != std::string_view::npos;
        at = text.find(device, at + 1)) {
     const size_t end = at + device.size();
-    if (end == text.size() || text[end] < '0' || text[end] > '9') {
+    if (end == text.size() || !is_ascii_digit(text[end])) {
       return true;
     }
   }

@@ -20,6 +20,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "base/ascii.h"
 #endif
 
 namespace mynah::place {
@@ -134,9 +136,7 @@ std::string brand_string() {
   }
   std::string name(reinterpret_cast<const char*>(words.data()), sizeof words);
   name.resize(std::min(name.find('\0'), name.size()));
-  const size_t begin = name.find_first_not_of(' ');
-  return begin == std::string::npos ? std::string()
-                                    : name.substr(begin, name.find_last_not_of(' ') - begin + 1);
+  return std::string(trimmed(name, " "));
 #else
   return {};
 #endif

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/nearest_name.h"
 
 namespace mynah::place {
@@ -81,11 +81,9 @@ Status check_device(const std::string& device) {
                             device, fmt::join(here, ", ")));
   }
   // Names are written small: "CUDA" is a slip.
-  std::string lower = device;
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   return fail(ErrorCode::Usage,
               fmt::format("--device: wanted {} or cuda:N, found '{}'{}", fmt::join(here, ", "),
-                          device, suggestion(lower, here)));
+                          device, suggestion(ascii_lower(device), here)));
 }
 
 std::string without_name(std::string_view message, std::string_view device) {

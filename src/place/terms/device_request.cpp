@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "base/nearest_name.h"
 #include "place/terms/device_name.h"
 #include "store/store.h"
@@ -19,19 +20,12 @@ namespace {
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kProfile = "profile:";
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(' ');
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
+constexpr std::string_view kSpace = " ";
 
 std::vector<std::string_view> items_of(std::string_view text) {
-  std::vector<std::string_view> items;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    items.push_back(trimmed(text.substr(begin, end - begin)));
-    begin = end + 1;
+  std::vector<std::string_view> items = split(text, ',');
+  for (std::string_view& item : items) {
+    item = trimmed(item, kSpace);
   }
   return items;
 }
@@ -127,7 +121,7 @@ bool is_unnamed(const StageDevices& list) {
 }  // namespace
 
 Result<DeviceRequest> parse_device_request(std::string_view text) {
-  text = trimmed(text);
+  text = trimmed(text, kSpace);
   if (text.starts_with(kProfile)) {
     return parse_profile(text);
   }
@@ -136,8 +130,8 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
   for (std::string_view item : items_of(text)) {
     const size_t equals = item.find('=');
     if (equals != std::string_view::npos) {
-      scope = trimmed(item.substr(0, equals));
-      item = trimmed(item.substr(equals + 1));
+      scope = trimmed(item.substr(0, equals), kSpace);
+      item = trimmed(item.substr(equals + 1), kSpace);
       MYNAH_TRY_STATUS(check_scope(scope));
     }
     const auto [list, is_new] = lists.try_emplace(scope);
