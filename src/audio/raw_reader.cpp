@@ -304,7 +304,7 @@ Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input,
   std::vector<std::byte> head;
   WavProbe probe = probe_wav(head);
   while (probe.state == WavProbe::State::MoreBytes) {
-    // No further than is needed: what follows may not have been said yet.
+    // Reads no further than is needed: what follows may not have been said yet.
     const size_t had = head.size();
     head.resize(probe.wanted_bytes);
     MYNAH_TRY(const size_t got, read_some(input, std::span(head).subspan(had)));

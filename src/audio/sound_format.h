@@ -35,8 +35,8 @@ inline constexpr std::array<SoundFormatName, 6> kSoundFormats = {{
 
 [[nodiscard]] std::string_view name(SoundFormat format);
 
-// By the end of a file's name, in either case; .ogg and .oga are Opus, .raw is Pcm. None: another
-// ending, or no ending.
+// The format by the end of a file's name, in either case; .ogg and .oga are Opus, .raw is Pcm.
+// None: another ending, or no ending.
 [[nodiscard]] std::optional<SoundFormat> sound_format_of(const std::string& path);
 
 }  // namespace mynah

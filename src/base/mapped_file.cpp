@@ -61,7 +61,7 @@ void MappedFile::release_pages(std::span<const std::byte> range) const {
   if (!mapped_ || range.empty()) {
     return;
   }
-  // Only whole pages inside the range: a neighbour's bytes on a shared page stay resident.
+  // Drops only whole pages inside the range: a neighbour's bytes on a shared page stay resident.
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t into_page = reinterpret_cast<uintptr_t>(range.data()) % page;
   const size_t skipped = (page - into_page) % page;

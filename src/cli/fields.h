@@ -254,7 +254,7 @@ class Fields {
 
   [[nodiscard]] const std::deque<Field>& all() const { return fields_; }
 
-  // By long name or alias; null where there is none.
+  // The field by long name or alias; null where there is none.
   [[nodiscard]] Field* find(std::string_view name);
   [[nodiscard]] const Field* find(std::string_view name) const;
 

@@ -42,7 +42,7 @@ class PsCommand : public Command {
     std::vector<LoadedStage> stages;
   };
 
-  // Those that are wanted; NotFound where one has no page. None wanted: all.
+  // Processes that are wanted; NotFound where one has no page. None wanted: all.
   static Result<std::vector<Process>> find(const std::vector<int>& wanted);
   static Result<int> unload(Context& context, const std::vector<Process>& processes, bool named);
 

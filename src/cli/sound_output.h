@@ -22,8 +22,8 @@ class SoundOutput {
   // Everything was written: a file gets its name now.
   virtual Status finish() = 0;
 
-  // No more comes, though not all was written: a file is kept as NAME.partial. Gives what is said
-  // of it; nothing where nothing is kept.
+  // Says that no more comes, though not all was written: a file is kept as NAME.partial. Gives what
+  // is said of it; nothing where nothing is kept.
   virtual Result<std::optional<std::string>> keep_part() = 0;
 
   // For messages: "out.wav", "standard output", "aplay".

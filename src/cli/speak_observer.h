@@ -32,7 +32,7 @@ class SpeakObserver final : public SpeechObserver {
   // Everything was said.
   Status finish();
 
-  // It was stopped: what was said is kept where a file can be. Gives the files' names.
+  // Says that it was stopped: what was said is kept where a file can be. Gives the files' names.
   Result<std::vector<std::string>> keep_part();
 
   [[nodiscard]] double duration_s() const { return static_cast<double>(samples_) / rate_hz_; }

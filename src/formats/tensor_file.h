@@ -47,7 +47,7 @@ class TensorFile {
   std::map<std::string, MetadataValue, std::less<>> metadata;
   // The mapped file and whatever was unpacked from it; keeps the views alive.
   std::vector<std::shared_ptr<const void>> owners;
-  // Those of the owners that are mapped files.
+  // Owners that are mapped files.
   std::vector<std::shared_ptr<const MappedFile>> mapped;
 
   // The tensor of that name, or null.

@@ -14,7 +14,8 @@ namespace mynah::place {
 Placer::Placer(PlacerOptions options)
     : state_(std::make_shared<PlacementState>(std::move(options))) {}
 
-// Here, since the state may go with a model that its own thread tends and was the last to hold.
+// Stands here, since the state may go with a model that its own thread tends and was the last to
+// hold.
 Placer::~Placer() {
   state_->stop_tending();
 }

@@ -59,7 +59,7 @@ class EnglishPhonemizers {
   std::array<std::shared_ptr<const Phonemizer>, 2> known_;
 };
 
-// Those of other languages: Japanese by open_jtalk, the rest by espeak-ng.
+// Phonemizers of other languages: Japanese by open_jtalk, the rest by espeak-ng.
 class ForeignPhonemizers {
  public:
   explicit ForeignPhonemizers(std::string lexicon) : lexicon_(std::move(lexicon)) {}

@@ -13,7 +13,7 @@ struct StagePlace {
   std::optional<DType> storage;           // of the stage's weights; none: the file's own
   Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
 
-  // This, with the rest's backend where it has none.
+  // The place, with the rest's backend where it has none.
   [[nodiscard]] StagePlace beside(Backend& rest) const {
     return {.backend = backend == nullptr ? &rest : backend,
             .storage = storage,

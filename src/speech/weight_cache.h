@@ -19,7 +19,7 @@ namespace mynah {
                                                            Precision precision,
                                                            const Backend& backend);
 
-// Those of a model's two stages, as open_weight_cache() opens them: one, where both are laid out
+// Caches of a model's two stages, as open_weight_cache() opens them: one, where both are laid out
 // and kept alike, since a file has one writer.
 struct StageCaches {
   std::shared_ptr<BlobCache> first;

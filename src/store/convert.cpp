@@ -232,7 +232,7 @@ Result<Plan> plan_kokoro(const TensorFile& file, const std::string& source) {
 }
 
 Plan plan_silero(const TensorFile& file) {
-  // It is small, and its weights are computed with in f32.
+  // Silero is small, and its weights are computed with in f32.
   Plan plan{.family = "silero", .tensors = {}, .metadata = {}};
   std::ranges::copy_if(file.tensors, std::back_inserter(plan.tensors),
                        [](const StoredTensor& tensor) { return is_float(tensor.dtype); });

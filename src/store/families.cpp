@@ -25,7 +25,7 @@ constexpr std::array<TaughtLanguage, 8> kKokoroLanguages = {{{"en", "English"},
                                                              {"ja", "Japanese"},
                                                              {"zh", "Chinese"}}};
 
-// Those with the best grades there.
+// Voices with the best grades there.
 constexpr std::array<std::string_view, 2> kKokoroBest = {"af_heart", "bf_emma"};
 
 std::vector<InstalledVoice> voices_of_hibari(const SpeechModel& /*model*/) {

@@ -271,7 +271,8 @@ Result<HttpResponse> Connection::exchange_over(Stream& stream,
     return failure(ErrorCode::Io, "cannot send the request", error);
   }
   http::response_parser<http::buffer_body> parser;
-  // Not boost::none: Beast 1.74 takes that for a limit of nothing once a length is known.
+  // Largest number, not boost::none: Beast 1.74 takes that for a limit of nothing once a length is
+  // known.
   parser.body_limit(std::numeric_limits<uint64_t>::max());
   parser.header_limit(kHeaderLimitBytes);
   error = run(options_.stall_timeout,

@@ -19,7 +19,8 @@ class HostPool {
   HostPool(const HostPool&) = delete;
   HostPool& operator=(const HostPool&) = delete;
 
-  // At least `bytes` bytes, contents undefined. Throws DeviceError when the system has no more.
+  // A buffer of at least `bytes` bytes, contents undefined. Throws DeviceError when the system has
+  // no more.
   BufferRef allocate(size_t bytes);
 
   // Gives cached blocks back to the system.

@@ -26,10 +26,10 @@ using Vocabulary = std::vector<std::string>;
 //   vocabulary.txt (a token a line: CTranslate2), NAME.tiktoken (base64 and id a line: openai).
 Result<Vocabulary> parse_vocabulary(std::string_view content, const std::string& name);
 
-// From a file, or from the first vocabulary file found in a folder.
+// Reads a file, or the first vocabulary file found in a folder.
 Result<Vocabulary> load_vocabulary(const std::string& path);
 
-// From a list of printable tokens: GGUF's tokenizer.ggml.tokens.
+// Takes a list of printable tokens: GGUF's tokenizer.ggml.tokens.
 Vocabulary vocabulary_of_printable(std::span<const std::string> tokens);
 
 }  // namespace mynah

@@ -20,8 +20,8 @@ class DevicePool {
   DevicePool(const DevicePool&) = delete;
   DevicePool& operator=(const DevicePool&) = delete;
 
-  // At least `bytes` bytes, aligned to 256, contents undefined. Throws DeviceError when the device
-  // has no more, after what lies idle was given back.
+  // A buffer of at least `bytes` bytes, aligned to 256, contents undefined. Throws DeviceError when
+  // the device has no more, after what lies idle was given back.
   BufferRef allocate(size_t bytes);
 
   // Gives idle blocks back to the device where they are more than `most_idle` bytes.

@@ -55,7 +55,7 @@ class Processor {
   // Compute capability of the programs that run, times ten: 60, 61, 75 or 80.
   [[nodiscard]] virtual int level() const = 0;
 
-  // At least `bytes` bytes, aligned to 256.
+  // Memory of at least `bytes` bytes, aligned to 256.
   virtual std::byte* allocate(size_t bytes) = 0;
   virtual void free(std::byte* memory) = 0;
   // Gives back to the system what was freed and is still held for this process.

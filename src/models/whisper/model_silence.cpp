@@ -11,7 +11,7 @@
 namespace mynah::whisper {
 namespace {
 
-// To the host. What is kept for later runs must be numbers.
+// Copies to the host. What is kept for later runs must be numbers.
 std::vector<float> numbers_of(Backend& backend, const Tensor& x) {
   std::vector<float> values = ops::to_host(backend, x);
   if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {

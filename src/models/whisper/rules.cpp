@@ -129,7 +129,7 @@ TokenRule TokenRules::timestamp_rule(std::span<const int32_t> sampled) const {
   // Timestamps come in pairs, except directly before the end.
   const bool last = is_timestamp(sampled.back());
   const bool penultimate = sampled.size() < 2 || is_timestamp(sampled[sampled.size() - 2]);
-  // They do not fall, and a segment's end is later than its start.
+  // Timestamps do not fall, and a segment's end is later than its start.
   const auto latest = std::find_if(sampled.rbegin(), sampled.rend(), is_timestamp);
   if (latest != sampled.rend()) {
     rule.timestamp_low = last && !penultimate ? *latest : *latest + 1;

@@ -22,7 +22,7 @@ struct StoredWhisper {
 [[nodiscard]] Result<StoredWhisper> read_stored_whisper(const TensorFile& file,
                                                         std::string_view name);
 
-// By the names of its tensors; that it is whole is not looked at.
+// Judges by the names of its tensors; that it is whole is not looked at.
 [[nodiscard]] bool looks_like_whisper(const TensorFile& file);
 
 }  // namespace mynah

@@ -34,7 +34,7 @@ constexpr SameQuestion kSameQuestions[] = {
     {"driver not known", "presence"},
 };
 
-// By name where neither the driver nor NVML told it.
+// Capability by name where neither the driver nor NVML told it.
 std::string capability_of(const DeviceFacts& device, const doctor::Knowledge& knowledge) {
   const gpu::GpuDevice& card = device.card->device;
   if (card.compute_major != 0) {

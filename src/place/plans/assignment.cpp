@@ -93,7 +93,7 @@ void sort_candidates(std::vector<Candidate>& candidates) {
   std::ranges::sort(candidates, {}, key);
   std::vector<Candidate> kept;
   for (const Candidate& candidate : candidates) {
-    // Those that are kept cost as much or less.
+    // Candidates that are kept cost as much or less.
     const bool gains = std::ranges::none_of(kept, [&](const Candidate& cheaper) {
       return cheaper.device == candidate.device && cheaper.apart == candidate.apart &&
              cheaper.bytes <= candidate.bytes && cheaper.window_bytes <= candidate.window_bytes;

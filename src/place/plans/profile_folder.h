@@ -43,7 +43,7 @@ class ProfileFolder {
   // Takes damaged ones too. What was in use is no longer.
   [[nodiscard]] Status remove(std::string_view name) const;
 
-  // Those in use.
+  // Pins in use.
   [[nodiscard]] Result<std::vector<ProfilePin>> pins() const;
 
   // Their names.

@@ -15,8 +15,8 @@ struct Distrust {
   std::string reason{};
   int64_t trusted_at = 0;  // when it was proven since; 0: it was not
 
-  // When it may be proven again without being asked for by name: ten seconds after the first
-  // failure, twice as long after each further one, an hour at most.
+  // Time from which it may be proven again without being asked for by name: ten seconds after the
+  // first failure, twice as long after each further one, an hour at most.
   [[nodiscard]] int64_t again_at() const;
 
   // It failed and was not proven since.

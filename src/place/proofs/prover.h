@@ -77,7 +77,7 @@ class Prover {
   // A device failed in the middle of its work.
   void failed(const DeviceIdentity& identity, const std::string& reason);
 
-  // When a proof of it was made, in seconds since 1970; none: none holds.
+  // Time at which a proof of it was made, in seconds since 1970; none: none holds.
   [[nodiscard]] std::optional<int64_t> proven_at(const ModelFile& file, const StageDevice& where,
                                                  const DeviceIdentity& identity) const;
 
@@ -109,7 +109,7 @@ class Prover {
 // What tells a device from another, of those that were discovered; of ref and simt the name alone.
 [[nodiscard]] DeviceIdentity identity_of(const std::string& device, const Discovery& discovery);
 
-// That of a device that is no card, which needs none: looking for cards takes a while.
+// Identity of a device that is no card, which needs none: looking for cards takes a while.
 [[nodiscard]] DeviceIdentity identity_without_discovery(const std::string& device);
 
 }  // namespace mynah::place

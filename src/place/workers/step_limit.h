@@ -20,7 +20,7 @@ class StepLimit {
 
   void set(Stage stage, std::chrono::milliseconds step);
 
-  // While `stage` computes; none, or one without a limit of its own: the longest of all.
+  // The limit while `stage` computes; none, or one without a limit of its own: the longest of all.
   [[nodiscard]] std::chrono::milliseconds of(std::optional<Stage> stage) const;
 
  private:

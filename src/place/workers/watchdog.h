@@ -28,7 +28,7 @@ struct ThreadTimes {
 // Of /proc/PID/task/THREAD; none where there is no such thread or /proc is not there.
 [[nodiscard]] std::optional<ThreadTimes> read_thread_times(pid_t process, pid_t thread);
 
-// Those of all threads that the process has now.
+// Times of all threads that the process has now.
 [[nodiscard]] std::map<pid_t, ThreadTimes> read_process_times(pid_t process);
 
 // What a watchdog sees of the machine. A test makes up its own.
@@ -40,7 +40,7 @@ struct WatchdogSenses {
 // How much of its time a process could have computed and did not, since others had the cores.
 class WaitedShare {
  public:
-  // From now on.
+  // Counts from now on.
   explicit WaitedShare(pid_t process, WatchdogSenses senses = {});
 
   // Of that of its threads which waited longest, 0 to 1.

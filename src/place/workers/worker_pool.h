@@ -35,7 +35,7 @@ class WorkerPool {
   // In which the group has a model, alive or not; null: it has none.
   [[nodiscard]] std::shared_ptr<WorkerProcess> of(StageGroup group) const;
 
-  // Those that can be lent.
+  // Workers that can be lent.
   [[nodiscard]] std::vector<std::shared_ptr<WorkerProcess>> all() const;
 
  private:

@@ -30,7 +30,7 @@ struct ContentsEntry {
   std::string title;
 };
 
-// By page, in the order of the table.
+// Entries by page, in the order of the table.
 using Contents = std::map<std::string, std::vector<ContentsEntry>>;
 
 // The package in a file of the archive (EPUB Packages 3.3; OPF 2.0.1).

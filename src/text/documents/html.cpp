@@ -294,7 +294,7 @@ class PageReader {
     }
     if (is_paragraph_ && block_.heading == 0 && capital_.empty() && !ended_ &&
         is_lone_capital(block_.text)) {
-      // It may be of the paragraph that follows.
+      // A capital may be of the paragraph that follows.
       capital_ = block_.text;
       capital_block_ = std::move(block_);
       block_ = {};

@@ -59,7 +59,7 @@ MYNAH_INLINE int own_place() {
   return kLevel >= 90 ? lane() : (lane() % kStepUnits * kPanel + lane() / kStepUnits) * kUnitWords;
 }
 
-// They, of the step `at` words on in a view that begins at own_place().
+// The units of the step `at` words on in a view that begins at own_place().
 MYNAH_INLINE Unit load_own(const Global<const uint32_t>& from, int64_t at) {
   if constexpr (kLevel >= 90) {
     Unit unit;

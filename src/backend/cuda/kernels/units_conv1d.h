@@ -42,7 +42,7 @@ class WindowUnits {
     return packed_.from(static_cast<int64_t>(begin_[copy] + at_[copy]) * words_of_row_ + word_);
   }
 
-  // To the next step.
+  // Moves to the next step.
   void go_on() {
     word_ += kStepUnits * kUnitWords;
     if (word_ >= words_of_tap_) {

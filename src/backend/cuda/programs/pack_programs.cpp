@@ -86,7 +86,7 @@ struct Source {
   std::string text;
 };
 
-// By group, then level.
+// Sources by group, then level.
 std::vector<Source> read_sources(std::span<char*> paths) {
   std::vector<Source> sources;
   for (const char* path : paths) {

@@ -53,7 +53,7 @@ inline float to_float(Bf16 value) {
   return __builtin_bit_cast(float, static_cast<uint32_t>(value.bits) << 16);
 }
 
-// To the nearest, ties to even.
+// Rounds to the nearest, ties to even.
 template <class T>
 T from_float(float value);
 

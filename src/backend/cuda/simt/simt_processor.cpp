@@ -17,7 +17,7 @@ namespace mynah::simt {
 
 namespace {
 
-// Those that this build has (cmake/kernels.cmake).
+// Levels that this build has (cmake/kernels.cmake).
 using Levels = std::integer_sequence<int, MYNAH_SIMT_LEVELS>;
 
 template <int... Level>

@@ -217,7 +217,7 @@ Result<std::string> EspeakProcess::ask(std::string_view line) {
   if (answer) {
     return answer;
   }
-  // Once more, with a new one.
+  // Tries once more, with a new one.
   const Status restarted = begin();
   answer = restarted ? ask_once(line) : Result<std::string>(std::unexpected(restarted.error()));
   if (!answer) {

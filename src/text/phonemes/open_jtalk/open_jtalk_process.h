@@ -29,7 +29,8 @@ class OpenJtalkProcess {
   // where it does not answer twice.
   [[nodiscard]] Result<Trace> ask(std::string_view text) const;
 
-  // It reads one line into a buffer of 1024 bytes (Open JTalk 1.11, open_jtalk.c, MAXBUFLEN).
+  // Open JTalk reads one line into a buffer of 1024 bytes (Open JTalk 1.11, open_jtalk.c,
+  // MAXBUFLEN).
   static constexpr size_t kLongestText = 1000;
 
  private:
