@@ -16,13 +16,13 @@ if(GIT)
     endif()
   endif()
 endif()
-file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[#include "cli/version.h"
+file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[#include "engine/version.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 std::string_view commit() {
   return "@commit@";
 }
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine
 ]])

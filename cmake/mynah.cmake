@@ -41,7 +41,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 
 # What computes little. The thread sanitizer sees as much of it without -O1, and it compiles in half the time.
-set(MYNAH_PLAIN_LIBRARIES cli doctor place store text)
+set(MYNAH_PLAIN_LIBRARIES cli doctor engine place store text)
 
 # What is compiled in groups (groups.cmake): what computes stays apart, each source with the compiler's whole attention.
 set(MYNAH_GROUPED_LIBRARIES audio doctor formats gpu media speech store text)

@@ -11,10 +11,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rounded.h"
-#include "cli/discovery_search.h"
-#include "cli/model_files.h"
-#include "cli/open_placer.h"
 #include "cli/store_access.h"
+#include "cli/surroundings.h"
+#include "engine/discovery_search.h"
+#include "engine/model_files.h"
+#include "engine/open_placer.h"
+#include "engine/store_folders.h"
 #include "gpu/ptx.h"
 #include "place/terms/device_name.h"
 #include "place/terms/time_text.h"
@@ -309,7 +311,7 @@ std::string DevicesCommand::details() const {
 }
 
 Result<int> DevicesCommand::run(Context& context) {
-  place::DiscoverySearch search = discovery_search(context.environment);
+  place::DiscoverySearch search = engine::discovery_search(context.environment);
   search.gpus.root = root_;
   if (!root_.empty()) {
     search.worker_program.clear();  // a machine that a test made up: its driver is in this process
@@ -431,14 +433,14 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
   if (std::ranges::none_of(devices, wanted)) {
     return {};
   }
-  const Store store(store_folders(context.environment));
-  MYNAH_TRY(const std::vector<NamedModel> models, named_models(store, {}));
+  const Store store(engine::store_folders(context.environment));
+  MYNAH_TRY(const std::vector<engine::NamedModel> models, engine::named_models(store, {}));
   if (prove_ && models.empty()) {
     return fail(
         ErrorCode::Environment,
         "there is no model to prove a device with: bring one, such as `mynah pull tiny.en`");
   }
-  MYNAH_TRY(const auto placer, open_placer({}, context));
+  MYNAH_TRY(const auto placer, engine::open_placer({}, surroundings_of(context)));
   place::PlacementState& state = placer->state();
   const auto now = static_cast<int64_t>(::time(nullptr));
   for (DeviceView& device : devices) {
@@ -450,7 +452,7 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
       device.distrust = fmt::format("failed {} s ago: {}",
                                     std::max<int64_t>(0, now - lost->last_at), lost->reason);
     }
-    for (const NamedModel& model : models) {
+    for (const engine::NamedModel& model : models) {
       const place::StageDevice where = state.wishes().usual_place(model.file, device.facts.name);
       const auto kept = state.context().prover().store().find(identity, model.file, where.storage);
       if (!prove_ && !kept) {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/discovery_search.h"
 #include "cli/doctor_knowledge.h"
 #include "doctor/facts_json.h"
 #include "doctor/verdicts/told_packages.h"
+#include "engine/discovery_search.h"
 #include "place/discovery/discover.h"
 
 namespace mynah::cli {
@@ -42,7 +42,7 @@ gpu::NvmlCard nvml_card(const place::DeviceFacts& device) {
 // the driver does not show why, as far as that is known.
 std::vector<std::string> ask_driver(const Environment& environment,
                                     doctor::GatherRequest& request) {
-  const place::Discovery found = place::discover(discovery_search(environment));
+  const place::Discovery found = place::discover(engine::discovery_search(environment));
   std::vector<std::string> not_shown;
   for (const place::DeviceFacts& device : found.devices) {
     if (device.absence) {

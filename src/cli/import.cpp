@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "cli/measure_voices.h"
 #include "cli/store_access.h"
+#include "engine/store_folders.h"
 #include "place/discovery/host.h"
 #include "place/kinds/families.h"
 #include "store/families.h"
@@ -64,7 +65,7 @@ Result<int> ImportCommand::run(Context& context) {
   }
   ImportOptions options{.name = name_, .storage = {}, .force = force_, .check = {}};
   MYNAH_TRY(options.storage, storage_option(type_));
-  const Store store(store_folders(context.environment));
+  const Store store(engine::store_folders(context.environment));
   std::vector<std::string> models;
   std::vector<std::string> voices;
   std::vector<FileSet> sets;

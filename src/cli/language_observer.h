@@ -6,6 +6,7 @@
 
 #include "cli/placement_answer.h"
 #include "cli/verb.h"
+#include "engine/last_look.h"
 #include "speech/recognizer.h"
 
 namespace mynah::cli {
@@ -26,7 +27,7 @@ class LanguageObserver : public RecognizerObserver {
   Context& context_;
   const std::vector<std::string>& names_;
   const place::Placer* placer_;
-  LastLook last_look_;
+  engine::LastLook last_look_;
   std::vector<ErrorCode> failures_;
 };
 

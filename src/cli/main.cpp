@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   Context context{.out = out,
                   .err = err,
                   .in = in,
-                  .environment = Environment::of_process(),
+                  .environment = mynah::Environment::of_process(),
                   .stop = signals.token(),
                   .stopping_signal = [&signals] { return signals.received(); },
                   .verbs = verbs,

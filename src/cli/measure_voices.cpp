@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/speech_engine.h"
 #include "cli/store_access.h"
+#include "cli/surroundings.h"
+#include "engine/store_folders.h"
+#include "engine/synthesizer.h"
 #include "store/families.h"
 #include "store/speech_models.h"
 #include "store/voice_levels.h"
@@ -39,7 +41,7 @@ bool brings_voices(std::string_view family) {
 }
 
 void measure_voices(Context& context) {
-  const Store store(store_folders(context.environment));
+  const Store store(engine::store_folders(context.environment));
   for (const SpeechModel& model : installed_speech_models(store)) {
     const std::vector<std::string> names = not_measured(store, model);
     // Its sentences are English, which is read by lexicons that may come later.
@@ -47,11 +49,11 @@ void measure_voices(Context& context) {
     if (names.empty() || names.size() > kMostVoices || !readable) {
       continue;
     }
-    SpeechEngineOptions options;
+    engine::SynthesizerWish options;
     options.model = model.name;
-    options.wish.device = "cpu";
-    options.wish.quiet = true;
-    const auto engine = open_speech_engine(options, context);
+    options.placement.device = "cpu";
+    options.placement.quiet = true;
+    const auto engine = engine::open_synthesizer(options, surroundings_of(context));
     if (engine && !context.json) {
       context.say(fmt::format(
           "{}: measuring how loud {} is", model.name,

@@ -8,6 +8,8 @@
 
 #include "base/nearest_name.h"
 #include "cli/store_access.h"
+#include "engine/installed.h"
+#include "engine/store_folders.h"
 #include "store/files.h"
 
 namespace mynah::cli {
@@ -48,7 +50,7 @@ Result<std::vector<std::string>> own_names(const Store& store,
     auto name = store.own_name(word);
     if (!name) {
       unknown.push_back(word);
-      first = first ? first : as_named(std::move(name).error(), word);
+      first = first ? first : engine::as_named(std::move(name).error(), word);
     } else if (std::ranges::count(names, *name) == 0) {
       names.push_back(*std::move(name));
     }
@@ -116,7 +118,7 @@ std::string ModelsCommand::details() const {
 }
 
 Result<int> ModelsCommand::run(Context& context) {
-  const Store store(store_folders(context.environment));
+  const Store store(engine::store_folders(context.environment));
   const std::string action = words_.empty() ? "list" : words_.front();
   if (action == "list") {
     if (words_.size() > 1) {
@@ -178,7 +180,7 @@ Result<std::vector<StoredModel>> ModelsCommand::named(const Store& store) const 
   for (size_t i = 1; i < words_.size(); ++i) {
     auto model = store.find(words_[i]);
     if (!model) {
-      return std::unexpected(as_named(std::move(model).error(), words_[i]));
+      return std::unexpected(engine::as_named(std::move(model).error(), words_[i]));
     }
     models.push_back(*std::move(model));
   }
@@ -236,7 +238,7 @@ Result<int> ModelsCommand::remove(Context& context, const Store& store) const {
   for (const std::string& name : names) {
     const auto removed = store.remove(name);
     if (!removed) {
-      return std::unexpected(as_named(removed.error(), name));
+      return std::unexpected(engine::as_named(removed.error(), name));
     }
     const uint64_t freed = removed->model + removed->packed;
     if (context.json) {

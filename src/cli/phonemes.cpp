@@ -14,6 +14,7 @@
 #include "cli/language_codes.h"
 #include "cli/speak_options.h"
 #include "cli/store_access.h"
+#include "engine/store_folders.h"
 #include "place/workers/open_device.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/languages.h"
@@ -217,7 +218,7 @@ std::string PhonemesCommand::details() const {
 Result<int> PhonemesCommand::run(Context& context) {
   MYNAH_TRY_STATUS(input_.check("read", context));
   language_ = language_code_of_name(language_);
-  const Store store(store_folders(context.environment));
+  const Store store(engine::store_folders(context.environment));
   MYNAH_TRY(const place::OpenedDevice device, place::open_device("cpu", place::DeviceSettings{}));
   const auto lexicons = store.find(kEnglishPhonemes);
   const PhonemizerSource phonemizers =

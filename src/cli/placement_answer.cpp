@@ -9,19 +9,6 @@ nlohmann::ordered_json placement_json(const place::Placer* placer) {
   return placer != nullptr ? to_json(placer->report()) : nlohmann::ordered_json(nullptr);
 }
 
-std::vector<std::string> with_doubts(std::vector<std::string> warnings,
-                                     const place::Placer* placer) {
-  if (placer == nullptr) {
-    return warnings;
-  }
-  for (const PlacementMove& move : placer->report().moves) {
-    if (!move.doubted.empty()) {
-      warnings.push_back(fmt::format("{} may be wrong: {}", move.doubted, move.reason));
-    }
-  }
-  return warnings;
-}
-
 void say_each(const Context& context, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     context.say(line);
@@ -40,13 +27,6 @@ void say_times(const Context& context, const place::Placer* placer) {
     context.err.line(stage_time_line(stage.stage, stage.device, stage.milliseconds));
   }
   context.err.flush();
-}
-
-const Status& LastLook::take() {
-  if (!right_) {
-    right_ = placer_ != nullptr ? placer_->settle() : Status{};
-  }
-  return *right_;
 }
 
 }  // namespace mynah::cli

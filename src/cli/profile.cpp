@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
-#include "cli/model_files.h"
-#include "cli/open_placer.h"
 #include "cli/profile_texts.h"
 #include "cli/store_access.h"
+#include "cli/surroundings.h"
+#include "engine/model_files.h"
+#include "engine/open_placer.h"
+#include "engine/store_folders.h"
 #include "store/sha256.h"
 
 namespace mynah::cli {
@@ -47,13 +49,13 @@ Json described(const Profile& profile, const ProfileFolder& folder, bool pinned)
 // Whoever wants it in use hears now what every run would be refused with. Its model need not be
 // here.
 Status check_holds_now(const Context& context, const Profile& profile) {
-  PlacementWish wish;
+  engine::PlacementWish wish;
   wish.pinned = false;
   wish.quiet = true;
-  MYNAH_TRY(const auto placer, open_placer(wish, context));
-  const StoreFolders folders = store_folders(context.environment);
+  MYNAH_TRY(const auto placer, engine::open_placer(wish, surroundings_of(context)));
+  const StoreFolders folders = engine::store_folders(context.environment);
   std::string digest;
-  if (const auto models = named_models(Store(folders), {profile.model}); models) {
+  if (const auto models = engine::named_models(Store(folders), {profile.model}); models) {
     MYNAH_TRY(digest, model_digest(place::path_of(models->front().file), folders.cache));
   }
   return place::check_holds(profile,
@@ -81,7 +83,7 @@ std::string ProfileCommand::details() const {
 }
 
 Result<int> ProfileCommand::run(Context& context) {
-  const ProfileFolder folder(store_folders(context.environment).home);
+  const ProfileFolder folder(engine::store_folders(context.environment).home);
   const std::string action = words_.empty() ? "list" : words_.front();
   if (action == "list") {
     return list(context, folder);
@@ -148,7 +150,7 @@ Result<int> ProfileCommand::use(Context& context, const ProfileFolder& folder) c
   }
   const std::vector<std::string> before = folder.pinned().value_or(std::vector<std::string>());
   if (!stops) {
-    MYNAH_TRY(const Profile profile, load_named_profile(folder, words_[1]));
+    MYNAH_TRY(const Profile profile, engine::load_named_profile(folder, words_[1]));
     MYNAH_TRY_STATUS(check_holds_now(context, profile));
     MYNAH_TRY_STATUS(folder.pin(profile.name));
   } else if (words_.size() == 2) {
@@ -194,7 +196,7 @@ Result<int> ProfileCommand::show(Context& context, const ProfileFolder& folder) 
   }
   std::vector<Profile> profiles;
   for (const std::string& name : names) {
-    MYNAH_TRY(Profile profile, load_named_profile(folder, name));
+    MYNAH_TRY(Profile profile, engine::load_named_profile(folder, name));
     profiles.push_back(std::move(profile));
   }
   for (const Profile& profile : profiles) {
@@ -215,8 +217,8 @@ Result<int> ProfileCommand::diff(Context& context, const ProfileFolder& folder) 
     return fail(ErrorCode::Usage,
                 fmt::format("diff: wanted the names of two profiles, found {}", words_.size() - 1));
   }
-  MYNAH_TRY(const Profile from, load_named_profile(folder, words_[1]));
-  MYNAH_TRY(const Profile to, load_named_profile(folder, words_[2]));
+  MYNAH_TRY(const Profile from, engine::load_named_profile(folder, words_[1]));
+  MYNAH_TRY(const Profile to, engine::load_named_profile(folder, words_[2]));
   if (context.json) {
     context.out.line(difference_json(from, to).dump());
     return 0;
@@ -239,7 +241,7 @@ Result<int> ProfileCommand::remove(Context& context, const ProfileFolder& folder
   }
   for (const std::string& name : names) {
     // Damaged ones can be removed too.
-    if (auto found = load_named_profile(folder, name);
+    if (auto found = engine::load_named_profile(folder, name);
         !found && found.error().code == ErrorCode::Usage) {
       found.error().message += names.size() > 1 ? "; nothing was removed" : "";
       return std::unexpected(std::move(found).error());

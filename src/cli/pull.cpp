@@ -7,8 +7,11 @@
 
 #include "base/nearest_name.h"
 #include "cli/measure_voices.h"
-#include "cli/model_files.h"
 #include "cli/store_access.h"
+#include "cli/surroundings.h"
+#include "engine/installed.h"
+#include "engine/model_files.h"
+#include "engine/store_folders.h"
 #include "store/families.h"
 #include "store/files.h"
 
@@ -56,10 +59,10 @@ void pull_companions(Context& context, const std::vector<const CatalogueEntry*>&
   }
   for (const std::string& name : names) {
     const CatalogueEntry* companion = find_in_catalogue(name);
-    if (companion == nullptr || is_here(Store(store_folders(context.environment)), name)) {
+    if (companion == nullptr || is_here(Store(engine::store_folders(context.environment)), name)) {
       continue;
     }
-    const auto model = pull_for_user(context, *companion, options);
+    const auto model = engine::pull_from_catalogue(surroundings_of(context), *companion, options);
     if (model) {
       print_arrival(context, *model);
     } else {
@@ -115,7 +118,8 @@ Result<int> PullCommand::run(Context& context) {
   }
   std::vector<StoredModel> arrived;
   for (const CatalogueEntry* entry : entries) {
-    MYNAH_TRY(StoredModel model, pull_for_user(context, *entry, options));
+    MYNAH_TRY(StoredModel model,
+              engine::pull_from_catalogue(surroundings_of(context), *entry, options));
     print_arrival(context, model);
     arrived.push_back(std::move(model));
   }
@@ -125,13 +129,13 @@ Result<int> PullCommand::run(Context& context) {
     pull_companions(context, entries, options);
   }
   for (const StoredModel& model : arrived) {
-    prepare_reference(context, model);
+    engine::prepare_reference(surroundings_of(context), model);
   }
   if (std::ranges::any_of(arrived, brings_voices, &StoredModel::family)) {
     measure_voices(context);
   }
   if (hears) {
-    say_newest_recogniser(context, Store(store_folders(context.environment)));
+    say_newest_recogniser(context, Store(engine::store_folders(context.environment)));
   }
   return 0;
 }

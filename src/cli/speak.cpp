@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 
 #include "base/atomic_file.h"
+#include "cli/engine_fields.h"
 #include "cli/error_json.h"
 #include "cli/named_output.h"
-#include "cli/open_placer.h"
 #include "cli/outputs.h"
 #include "cli/peer_flags.h"
 #include "cli/placement_answer.h"
@@ -23,6 +23,9 @@
 #include "cli/speak_cues.h"
 #include "cli/speak_lines.h"
 #include "cli/speak_observer.h"
+#include "cli/surroundings.h"
+#include "engine/last_look.h"
+#include "engine/open_placer.h"
 #include "speech/languages.h"
 #include "tensor/device_failure.h"
 
@@ -59,14 +62,15 @@ void SpeakCommand::fields(Fields& fields) {
             "Of subtitles: say each cue at its time. A text that is longer than its cue is said "
             "faster, by up to 1.5x, and then goes on into the pause behind it.")
       .once();
-  fields.flag("quiet", engine_.wish.quiet, "Nothing but sound, warnings and errors.").shorter('q');
+  fields.flag("quiet", engine_.placement.quiet, "Nothing but sound, warnings and errors.")
+      .shorter('q');
   fields.flag("explain", explain_, "Say what was chosen and why, and how long each stage took.")
       .once();
   fields
       .flag("list-speakers", list_speakers_,
             "List the voices of the model that is chosen with their numbers, and say nothing.")
       .once();
-  engine_.fields(fields);
+  model_fields(fields, engine_);
 }
 
 Result<std::vector<std::string>> SpeakCommand::translate(std::vector<std::string> arguments,
@@ -157,7 +161,7 @@ Status SpeakCommand::check(const Context& context) const {
     return fail(ErrorCode::Usage,
                 "--json and another output both want standard output: write that one to a file");
   }
-  MYNAH_TRY_STATUS(check_threads(engine_.wish.threads));
+  MYNAH_TRY_STATUS(engine::check_threads(engine_.placement.threads));
   MYNAH_TRY_STATUS(check_paths(context));
   MYNAH_TRY_STATUS(make_folder_of(sound_.out, "--out"));
   MYNAH_TRY_STATUS(make_folder_of(sound_.captions.srt, "--srt"));
@@ -181,7 +185,7 @@ Status SpeakCommand::check_paths(const Context& context) const {
   return check_distinct(inputs, outputs);
 }
 
-Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
+Result<int> SpeakCommand::speak_document(Context& context, const engine::OpenedSynthesizer& engine,
                                          const std::optional<Document>& document,
                                          SpeakOptions options, const VoiceFacts& voice) const {
   std::optional<Document> gathered;
@@ -195,7 +199,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
   if (!m4b) {
     MYNAH_TRY(format, sound_.format_of());
   }
-  const std::string device = engine.placer ? engine.placer->device(place::speaking_group()) : "cpu";
+  const std::string device = engine.device();
   const std::string name = path.empty() ? "the text" : path;
   const Result<SpokenBook> spoken =
       speak_book(text,
@@ -207,7 +211,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                   .captions = sound_.captions,
                   .speak = options,
                   .voice = engine.synthesizer->model().name() + " " + voice.name,
-                  .progress = !context.json && !engine_.wish.quiet},
+                  .progress = !context.json && !engine_.placement.quiet},
                  *engine.synthesizer, context);
   const Status right = look_last(context, engine, spoken.has_value());
   if (!spoken) {
@@ -229,10 +233,10 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"model", engine.synthesizer->model().name()},
                           {"device", device},
                           {"placement", placement_json(engine.placer.get())},
-                          {"warnings", with_doubts(warnings, engine.placer.get())},
+                          {"warnings", engine::with_doubts(warnings, engine.placer.get())},
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
-  } else if (!engine_.wish.quiet) {
+  } else if (!engine_.placement.quiet) {
     context.say(fmt::format(
         "{}: {} in {} to {}, voice {} on {}{}", name, short_duration(book.duration_s),
         book.chapters == 1 ? "one part" : fmt::format("{} chapters", book.chapters), files,
@@ -242,21 +246,20 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
   return 0;
 }
 
-Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engine,
+Result<int> SpeakCommand::speak_lines(Context& context, const engine::OpenedSynthesizer& engine,
                                       const SpeakOptions& options, SoundFormat format) const {
   if (!sound_.folder.empty()) {
     std::error_code error;
     std::filesystem::create_directories(sound_.folder, error);
   }
-  LineSpeaker lines(*engine.synthesizer,
+  LineSpeaker lines(engine,
                     {.folder = sound_.folder,
                      .json = sound_.json_lines,
                      .sound = {.format = format,
                                .rate_hz = engine.synthesizer->model().rate_hz(),
                                .file_rate_hz = sound_.rate_hz,
                                .media_program = {}},
-                     .speak = options,
-                     .placer = engine.placer.get()},
+                     .speak = options},
                     context);
   Status status =
       input_.read(context, [&lines](std::string_view text) { return lines.push(text); });
@@ -310,7 +313,7 @@ Result<int> SpeakCommand::run(Context& context) {
   follow_language(document, context);
   engine_.language = voice_.speak.language;
   engine_.reads = !list_speakers_ && !voice_.phonemes;
-  MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
+  MYNAH_TRY(const engine::OpenedSynthesizer engine, open_(engine_, surroundings_of(context)));
   const Synthesizer& synthesizer = *engine.synthesizer;
   if (list_speakers_) {
     return list_speakers(context, synthesizer.model());
@@ -367,23 +370,24 @@ Result<int> SpeakCommand::run(Context& context) {
     return end_doubted(right.error(), observer->duration_s(), observer->names());
   }
   Json placement = placement_json(engine.placer.get());
-  const std::string device = engine.placer ? engine.placer->device(place::speaking_group()) : "cpu";
+  const std::string device = engine.device();
   const double all_s = std::chrono::duration<double>(Clock::now() - began).count();
   if (context.json) {
-    context.out.line(Json{{"duration", observer->duration_s()},
-                          {"rate", rate_hz},
-                          {"voice", voice.name},
-                          {"language", voice.language},
-                          {"model", synthesizer.model().name()},
-                          {"device", device},
-                          {"placement", std::move(placement)},
-                          {"first_sound_ms", 1e3 * observer->first_s()},
-                          {"milliseconds", 1e3 * observer->spent_s()},
-                          {"load_ms", 1e3 * (all_s - observer->spent_s())},
-                          {"warnings", with_doubts(observer->warnings(), engine.placer.get())},
-                          {"peak_mb", peak_memory_mb()}}
-                         .dump());
-  } else if (!engine_.wish.quiet) {
+    context.out.line(
+        Json{{"duration", observer->duration_s()},
+             {"rate", rate_hz},
+             {"voice", voice.name},
+             {"language", voice.language},
+             {"model", synthesizer.model().name()},
+             {"device", device},
+             {"placement", std::move(placement)},
+             {"first_sound_ms", 1e3 * observer->first_s()},
+             {"milliseconds", 1e3 * observer->spent_s()},
+             {"load_ms", 1e3 * (all_s - observer->spent_s())},
+             {"warnings", engine::with_doubts(observer->warnings(), engine.placer.get())},
+             {"peak_mb", peak_memory_mb()}}
+            .dump());
+  } else if (!engine_.placement.quiet) {
     context.say(
         fmt::format("{:.1f} s of speech to {} in {:.1f} s ({:.1f}x as fast as it sounds), "
                     "voice {} on {}",

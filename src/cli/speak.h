@@ -8,9 +8,9 @@
 
 #include "cli/sound_output.h"
 #include "cli/speak_options.h"
-#include "cli/speech_engine.h"
 #include "cli/text_input.h"
 #include "cli/verb.h"
+#include "engine/synthesizer.h"
 #include "text/documents/document.h"
 
 namespace mynah::cli {
@@ -21,8 +21,9 @@ class LineSpeaker;
 
 class SpeakCommand : public Command {
  public:
-  // `open` gives the synthesizer: open_speech_engine, or a test's.
-  explicit SpeakCommand(SpeechEngineOpener open = open_speech_engine) : open_(std::move(open)) {}
+  // `open` gives the synthesizer: engine::open_synthesizer, or a test's.
+  explicit SpeakCommand(engine::SynthesizerOpener open = engine::open_synthesizer)
+      : open_(std::move(open)) {}
 
   void fields(Fields& fields) override;
   Result<int> run(Context& context) override;
@@ -52,16 +53,16 @@ class SpeakCommand : public Command {
   // where nobody asks for another and a voice here speaks it.
   void follow_language(const std::optional<Document>& document, const Context& context);
   // What there is to say of the voice before it speaks.
-  void tell_voice(const std::optional<Document>& document, const SpeechEngine& engine,
+  void tell_voice(const std::optional<Document>& document, const engine::OpenedSynthesizer& engine,
                   const VoiceFacts& voice, const Context& context) const;
   // Says where a document and the voice that reads it are of two languages.
   void tell_language(const Document& document, const VoiceFacts& voice,
                      const Context& context) const;
-  Result<int> speak_document(Context& context, const SpeechEngine& engine,
+  Result<int> speak_document(Context& context, const engine::OpenedSynthesizer& engine,
                              const std::optional<Document>& document, SpeakOptions options,
                              const VoiceFacts& voice) const;
-  Result<int> speak_lines(Context& context, const SpeechEngine& engine, const SpeakOptions& options,
-                          SoundFormat format) const;
+  Result<int> speak_lines(Context& context, const engine::OpenedSynthesizer& engine,
+                          const SpeakOptions& options, SoundFormat format) const;
   // Speaks the text as it comes.
   Status speak_text(const Synthesizer& synthesizer, const std::optional<Document>& document,
                     SpeakOptions options, SpeakObserver& observer, const Context& context) const;
@@ -74,29 +75,30 @@ class SpeakCommand : public Command {
   Status finish(Context& context, SpeakObserver& observer) const;
   // Vouches for what was given out, however it ended: an error where a device was wrong and no
   // other is allowed. Said here where another error ends the run (`spoken` is false).
-  static Status look_last(const Context& context, const SpeechEngine& engine, bool spoken);
+  static Status look_last(const Context& context, const engine::OpenedSynthesizer& engine,
+                          bool spoken);
   // The same where each line has printed its JSON already: what is found only now is one more.
-  static Status look_last_of_lines(Context& context, const SpeechEngine& engine,
+  static Status look_last_of_lines(Context& context, const engine::OpenedSynthesizer& engine,
                                    const LineSpeaker& lines, bool spoken);
   // How long each stage took, where --explain asks.
-  void explain_times(const Context& context, const SpeechEngine& engine) const;
+  void explain_times(const Context& context, const engine::OpenedSynthesizer& engine) const;
   // What was said before a stop is kept.
   Result<int> end_stopped(Context& context, SpeakObserver& observer) const;
   // The device failed and nothing else is allowed: what was said is kept, and where to go on is
   // told.
-  Result<int> end_failed(Context& context, SpeakObserver& observer, const SpeechEngine& engine,
-                         Error error) const;
+  Result<int> end_failed(Context& context, SpeakObserver& observer,
+                         const engine::OpenedSynthesizer& engine, Error error) const;
   // The same of a book, whose parts lie there.
-  static Result<int> end_failed_book(Context& context, const SpeechEngine& engine,
+  static Result<int> end_failed_book(Context& context, const engine::OpenedSynthesizer& engine,
                                      const Error& error);
   // All was said, and the last look doubts it: that is no success, so that the error alone tells
   // what was spoken, and where it is.
   static Result<int> end_doubted(Error error, double duration_s, const std::string& names);
   static int list_speakers(Context& context, const VoiceModel& model);
 
-  SpeechEngineOpener open_;
+  engine::SynthesizerOpener open_;
   TextInput input_;
-  SpeechEngineOptions engine_;
+  engine::SynthesizerWish engine_;
   VoiceOptions voice_;
   SoundOptions sound_;
   bool keep_times_ = false;

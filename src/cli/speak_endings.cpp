@@ -12,6 +12,8 @@
 #include "cli/speak.h"
 #include "cli/speak_lines.h"
 #include "cli/speak_observer.h"
+#include "engine/last_look.h"
+#include "engine/synthesizer.h"
 #include "tensor/device_failure.h"
 
 namespace mynah::cli {
@@ -26,15 +28,16 @@ Status SpeakCommand::finish(Context& context, SpeakObserver& observer) const {
   return write_captions(observer.transcript(), sound_.captions, context.out);
 }
 
-Status SpeakCommand::look_last(const Context& context, const SpeechEngine& engine, bool spoken) {
-  Status right = LastLook(engine.placer.get()).take();
+Status SpeakCommand::look_last(const Context& context, const engine::OpenedSynthesizer& engine,
+                               bool spoken) {
+  Status right = engine::LastLook(engine.placer.get()).take();
   if (!right && !spoken) {
     context.say(right.error().message);
   }
   return right;
 }
 
-Status SpeakCommand::look_last_of_lines(Context& context, const SpeechEngine& engine,
+Status SpeakCommand::look_last_of_lines(Context& context, const engine::OpenedSynthesizer& engine,
                                         const LineSpeaker& lines, bool spoken) {
   const auto moves = [&engine] {
     return engine.placer != nullptr ? engine.placer->report().moves.size() : 0;
@@ -50,7 +53,8 @@ Status SpeakCommand::look_last_of_lines(Context& context, const SpeechEngine& en
   return right;
 }
 
-void SpeakCommand::explain_times(const Context& context, const SpeechEngine& engine) const {
+void SpeakCommand::explain_times(const Context& context,
+                                 const engine::OpenedSynthesizer& engine) const {
   if (explain_) {
     say_times(context, engine.placer.get());
   }
@@ -89,7 +93,7 @@ Result<int> SpeakCommand::end_stopped(Context& context, SpeakObserver& observer)
 }
 
 Result<int> SpeakCommand::end_failed(Context& context, SpeakObserver& observer,
-                                     const SpeechEngine& engine, Error error) const {
+                                     const engine::OpenedSynthesizer& engine, Error error) const {
   MYNAH_TRY(const std::vector<std::string> files, keep_part(context, observer));
   if (observer.duration_s() > 0) {
     error.message += fmt::format(
@@ -110,7 +114,7 @@ Result<int> SpeakCommand::end_failed(Context& context, SpeakObserver& observer,
   return std::unexpected(std::move(error));
 }
 
-Result<int> SpeakCommand::end_failed_book(Context& context, const SpeechEngine& engine,
+Result<int> SpeakCommand::end_failed_book(Context& context, const engine::OpenedSynthesizer& engine,
                                           const Error& error) {
   if (context.json && is_of_device(error.code)) {
     context.out.line(Json{{"partial", true},

@@ -155,16 +155,14 @@ Result<double> LineSpeaker::speak(const Line& line) {
   }
   MYNAH_TRY(const auto output, open_sound_output(line.path, context_.out, sound));
   LineObserver observer(*output);
-  if (options_.placer != nullptr) {
-    options_.placer->name_work(place::speaking_group(), {line.path});
-  }
-  MYNAH_TRY_STATUS(synthesizer_.speak(line.text, line.speak, observer, context_.stop));
+  opened_.name_work({line.path});
+  MYNAH_TRY_STATUS(opened_.synthesizer->speak(line.text, line.speak, observer, context_.stop));
   if (observer.samples() == 0) {
     return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
   }
   MYNAH_TRY_STATUS(output->finish());
   written_.insert(path);
-  return static_cast<double>(observer.samples()) / synthesizer_.model().rate_hz();
+  return static_cast<double>(observer.samples()) / opened_.synthesizer->model().rate_hz();
 }
 
 // A line that cannot be spoken is told, and the others go on.
@@ -183,7 +181,7 @@ Status LineSpeaker::take(const std::string& text) {
     context_.say(fmt::format("line {}: {}", number_, seconds.error().message));
     if (context_.json) {
       context_.out.line(Json{{"line", number_},
-                             {"placement", placement_json(options_.placer)},
+                             {"placement", placement_json(opened_.placer.get())},
                              {"error", error_json(seconds.error())}}
                             .dump(-1, ' ', false, Json::error_handler_t::replace));
     }
@@ -196,7 +194,7 @@ Status LineSpeaker::take(const std::string& text) {
                            {"file", line->path},
                            {"duration", *seconds},
                            {"text", line->text},
-                           {"placement", placement_json(options_.placer)}}
+                           {"placement", placement_json(opened_.placer.get())}}
                           .dump(-1, ' ', false, Json::error_handler_t::replace));
   } else {
     context_.out.line(line->path);

@@ -8,8 +8,7 @@
 
 #include "audio/sound_writer.h"
 #include "cli/verb.h"
-#include "place/placer.h"
-#include "speech/synthesizer.h"
+#include "engine/synthesizer.h"
 
 namespace mynah::cli {
 
@@ -19,15 +18,15 @@ struct LineOptions {
                        // "output_file", "voice" or "speaker", "speed"
   SoundWriterOptions sound;
   SpeakOptions speak;
-  const place::Placer* placer = nullptr;  // that places the voice; null: a built-in one
 };
 
 // Takes lines as they come and speaks each when it is whole. Prints each file's name on standard
 // output, with --json an object. Files are called 0001.wav and so on.
 class LineSpeaker {
  public:
-  LineSpeaker(const Synthesizer& synthesizer, LineOptions options, Context& context)
-      : synthesizer_(synthesizer), options_(std::move(options)), context_(context) {}
+  // `opened` speaks, and must outlive it, as `context` must.
+  LineSpeaker(const engine::OpenedSynthesizer& opened, LineOptions options, Context& context)
+      : opened_(opened), options_(std::move(options)), context_(context) {}
 
   Status push(std::string_view text);
   Status finish();
@@ -50,7 +49,7 @@ class LineSpeaker {
   [[nodiscard]] Result<std::string> path_of(const std::string& name) const;
   Result<double> speak(const Line& line);
 
-  const Synthesizer& synthesizer_;
+  const engine::OpenedSynthesizer& opened_;
   LineOptions options_;
   Context& context_;
   std::string rest_;

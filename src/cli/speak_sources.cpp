@@ -9,6 +9,7 @@
 #include "cli/speak.h"
 #include "cli/speak_book.h"
 #include "cli/speak_observer.h"
+#include "engine/synthesizer.h"
 #include "speech/languages.h"
 
 namespace mynah::cli {
@@ -38,7 +39,7 @@ void SpeakCommand::follow_language(const std::optional<Document>& document,
       voice_.phonemes) {
     return;
   }
-  if (speaks_language(engine_, document->language, context)) {
+  if (engine::speaks_language(engine_, document->language, context.environment)) {
     language = document->language;
   } else {
     context.say(fmt::format(
@@ -49,8 +50,9 @@ void SpeakCommand::follow_language(const std::optional<Document>& document,
   }
 }
 
-void SpeakCommand::tell_voice(const std::optional<Document>& document, const SpeechEngine& engine,
-                              const VoiceFacts& voice, const Context& context) const {
+void SpeakCommand::tell_voice(const std::optional<Document>& document,
+                              const engine::OpenedSynthesizer& engine, const VoiceFacts& voice,
+                              const Context& context) const {
   if (document) {
     tell_language(*document, voice, context);
   }
@@ -64,7 +66,7 @@ void SpeakCommand::tell_language(const Document& document, const VoiceFacts& voi
                                  const Context& context) const {
   const std::string own = primary_language(document.language);
   const std::string& read = voice_.speak.language;
-  if (own.size() != kLetters || voice_.phonemes || engine_.wish.quiet) {
+  if (own.size() != kLetters || voice_.phonemes || engine_.placement.quiet) {
     return;
   }
   if (!read.empty() && primary_language(read) != own) {

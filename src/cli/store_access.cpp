@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
+#include "engine/installed.h"
 #include "store/convert.h"
 #include "store/files.h"
 
@@ -16,20 +16,6 @@ namespace {
 constexpr int kBarColumns = 24;
 constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
 
-std::string from_either_case(const Environment& environment, std::string name) {
-  if (const auto value = environment.get(name)) {
-    return *value;
-  }
-  return environment.get(ascii_upper(name)).value_or("");
-}
-
-std::optional<StoredModel> newest_of_family(const Store& store, std::string_view family) {
-  std::vector<StoredModel> models = store.list();
-  std::erase_if(models, [family](const StoredModel& model) { return model.family != family; });
-  const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
-  return newest == models.end() ? std::nullopt : std::optional(std::move(*newest));
-}
-
 std::string time_left(double seconds) {
   if (seconds < 100) {
     return fmt::format("{:.0f} s", seconds);
@@ -38,19 +24,6 @@ std::string time_left(double seconds) {
 }
 
 }  // namespace
-
-StoreFolders store_folders(const Environment& environment) {
-  return {.home = environment.get("MYNAH_HOME").value_or(environment.data_folder()),
-          .cache = environment.cache_folder()};
-}
-
-Proxies proxies(const Environment& environment) {
-  // HTTP_PROXY in upper case is left alone: in a CGI program it is a header of the request's.
-  return {.http = environment.get("http_proxy").value_or(""),
-          .https = from_either_case(environment, "https_proxy"),
-          .all = from_either_case(environment, "all_proxy"),
-          .no_proxy = from_either_case(environment, "no_proxy")};
-}
 
 void StoreProgress::on_progress(std::string_view what, uint64_t done, uint64_t total) {
   if (!context_.err.is_terminal() || context_.json) {
@@ -143,28 +116,8 @@ void print_arrival(Context& context, const StoredModel& model) {
   }
 }
 
-std::optional<StoredModel> newest_recogniser(const Store& store) {
-  return newest_of_family(store, "whisper");
-}
-
-std::optional<StoredModel> default_detector(const Store& store) {
-  auto pulled = store.find(kDetectorFamily);  // the catalogue calls it as its family
-  return pulled && pulled->family == kDetectorFamily ? std::optional(*std::move(pulled))
-                                                     : newest_of_family(store, kDetectorFamily);
-}
-
-Result<ResolvedModel> resolve_detector(const Store& store, const std::string& name) {
-  if (name != "auto") {
-    return store.resolve(name);
-  }
-  if (const auto found = default_detector(store)) {
-    return ResolvedModel{.path = found->path(), .name = found->name};
-  }
-  return store.resolve(std::string(kDetectorFamily));  // why there is none
-}
-
 void say_newest_recogniser(const Context& context, const Store& store) {
-  const auto newest = newest_recogniser(store);
+  const auto newest = engine::newest_recogniser(store);
   if (newest && !context.json) {
     context.say(fmt::format(
         "where no model is named, mynah transcribe takes {} now: the newest here", newest->name));
@@ -180,39 +133,6 @@ Result<std::optional<DType>> storage_option(const std::string& text) {
     return fail(ErrorCode::Usage, "--type: " + storage.error().message);
   }
   return std::optional(*storage);
-}
-
-Error as_named(Error error, const std::string& name) {
-  if (error.code == ErrorCode::NotFound) {
-    const bool known = find_in_catalogue(name) != nullptr;
-    const bool path = name.contains('/');
-    error.code = known ? ErrorCode::Environment : path ? ErrorCode::NotFound : ErrorCode::Usage;
-  }
-  return error;
-}
-
-Status check_finds_speech(const Store& store, const ResolvedModel& model) {
-  if (model.name.empty()) {
-    return {};
-  }
-  const auto stored = store.find(model.name);
-  if (stored && stored->family == "whisper") {
-    return fail(
-        ErrorCode::Usage,
-        fmt::format(
-            "{0} is a Whisper model, which writes what is said (transcribe --model takes it); "
-            "--vad-model wants a voice detector: silero, or builtin",
-            model.name));
-  }
-  return {};
-}
-
-Result<StoredModel> pull_for_user(const Context& context, const CatalogueEntry& entry,
-                                  PullOptions options) {
-  options.download.http.proxies = proxies(context.environment);
-  StoreProgress progress(context);
-  return pull_model(Store(store_folders(context.environment)), entry, options, progress,
-                    context.stop);
 }
 
 }  // namespace mynah::cli

@@ -1,5 +1,4 @@
-// What verbs need to reach the store: its folders and proxies from the environment, progress and
-// messages to the user, models as JSON.
+// What verbs show of the store: progress and messages, models as a line or JSON.
 #pragma once
 
 #include <chrono>
@@ -14,12 +13,6 @@
 #include "store/store.h"
 
 namespace mynah::cli {
-
-// MYNAH_HOME, else the data folder; the cache folder.
-[[nodiscard]] StoreFolders store_folders(const Environment& environment);
-
-// http_proxy, https_proxy, all_proxy, no_proxy, in lower or upper case.
-[[nodiscard]] Proxies proxies(const Environment& environment);
 
 // Messages on stderr; on a terminal a bar with what is there, speed and time left.
 class StoreProgress : public StoreObserver {
@@ -55,37 +48,11 @@ class StoreProgress : public StoreObserver {
 // Prints a model that has just come: one line, or JSON.
 void print_arrival(Context& context, const StoredModel& model);
 
-// The model that `mynah transcribe` takes where none is named: the Whisper that came last.
-[[nodiscard]] std::optional<StoredModel> newest_recogniser(const Store& store);
-
-// Says which that is, to whom a new one may have changed it for; not with --json.
+// Says which recogniser is taken where none is named, to whom a new one may have changed it for;
+// not with --json.
 void say_newest_recogniser(const Context& context, const Store& store);
-
-// What finds speech among the store's models, by its family: whatever it is called.
-inline constexpr std::string_view kDetectorFamily = "silero";
-
-// The voice detector that verbs take where none is named: that of the catalogue, else the one that
-// came last.
-[[nodiscard]] std::optional<StoredModel> default_detector(const Store& store);
-
-// For --vad-model: that one by "auto", else as Store::resolve().
-[[nodiscard]] Result<ResolvedModel> resolve_detector(const Store& store, const std::string& name);
 
 // The storage type of a --type option; empty is the source's own.
 Result<std::optional<DType>> storage_option(const std::string& text);
-
-// An error of the store about a model that the user named. A name that the catalogue has is missing
-// on this machine: Environment; one that nobody knows is a slip: Usage. What has a slash and is in
-// no catalogue was meant as a path and stays NotFound.
-[[nodiscard]] Error as_named(Error error, const std::string& name);
-
-// A usage error where the model of --vad-model is one of the store's that writes text instead of
-// finding speech. A path's file tells itself.
-[[nodiscard]] Status check_finds_speech(const Store& store, const ResolvedModel& model);
-
-// Brings a model of the catalogue with the user's hub, proxies and progress: what `mynah pull`
-// does, and what a verb does that offers it.
-Result<StoredModel> pull_for_user(const Context& context, const CatalogueEntry& entry,
-                                  PullOptions options);
 
 }  // namespace mynah::cli

@@ -15,6 +15,7 @@
 #include "base/mapped_file.h"
 #include "cli/placement_answer.h"
 #include "cli/store_access.h"
+#include "engine/store_folders.h"
 #include "store/speech_models.h"
 #include "store/store.h"
 #include "text/documents/document.h"
@@ -233,9 +234,9 @@ Result<std::optional<Document>> TextInput::read_document(const Context& context)
     return std::nullopt;
   }
   MYNAH_TRY(Document document,
-            mynah::read_document(
-                name, notes,
-                dictionary_words(installed_dictionary(Store(store_folders(context.environment))))));
+            mynah::read_document(name, notes,
+                                 dictionary_words(installed_dictionary(
+                                     Store(engine::store_folders(context.environment))))));
   for (const std::string& warning : document.warnings) {
     context.say_of(name, warning);
   }

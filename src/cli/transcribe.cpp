@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 
 #include "audio/open.h"
+#include "cli/engine_fields.h"
 #include "cli/job_range.h"
 #include "cli/language_observer.h"
 #include "cli/live.h"
-#include "cli/open_placer.h"
 #include "cli/passed_over.h"
 #include "cli/peer_flags.h"
 #include "cli/placement_answer.h"
@@ -21,6 +21,8 @@
 #include "cli/speaker_channels.h"
 #include "cli/spoken_track.h"
 #include "cli/store_access.h"
+#include "cli/surroundings.h"
+#include "engine/store_folders.h"
 #include "store/catalogue.h"
 
 namespace mynah::cli {
@@ -72,7 +74,7 @@ void TranscribeCommand::fields(Fields& fields) {
   fields
       .positional("FILE", recordings_, "Recordings: files, folders, patterns; - is standard input.")
       .completes(Complete::Files);
-  engine_.fields(fields);
+  model_fields(fields, engine_);
   flags_.fields(fields);
   flags_.vad_fields(fields);
   recording_.fields(fields);
@@ -181,7 +183,8 @@ std::function<Result<std::unique_ptr<AudioSource>>()> TranscribeCommand::opener(
 
 Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
   records_ = OutputRecords(
-      (std::filesystem::path(store_folders(context.environment).home) / "outputs.jsonl").string());
+      (std::filesystem::path(engine::store_folders(context.environment).home) / "outputs.jsonl")
+          .string());
   // Who wants JSON on standard output wants it in files too, unless he says otherwise.
   OutputOptions output = output_;
   const bool files = !output.folder.empty() || output.beside;
@@ -276,11 +279,11 @@ Result<int> TranscribeCommand::run(Context& context) {
         "--words: only JSON has the times of words (--json, --format json); --highlight-words "
         "shows them in subtitles");
   }
-  EngineOptions wanted = engine_;
-  wanted.wish.quiet = output_.quiet;
-  wanted.wish.batch = options.cutting.batch;
+  engine::RecognizerWish wanted = engine_;
+  wanted.placement.quiet = output_.quiet;
+  wanted.placement.batch = options.cutting.batch;
   wanted.cuts = options.cutting.vad || std::ranges::any_of(recordings_, is_stream);
-  MYNAH_TRY(const Engine engine, open_(wanted, context));
+  MYNAH_TRY(const engine::OpenedRecognizer engine, open_(wanted, surroundings_of(context)));
   if (Status status = engine.recognizer->check(options); !status) {
     // What no model could do was asked for wrongly.
     Error error = std::move(status).error();
@@ -313,7 +316,8 @@ Result<int> TranscribeCommand::run(Context& context) {
   return transcribe(context, engine, options, std::move(plans));
 }
 
-SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine& engine,
+SinkOptions TranscribeCommand::sink_options(const Context& context,
+                                            const engine::OpenedRecognizer& engine,
                                             const RecognizerOptions& options,
                                             const OutputPlans& plans) const {
   const bool files = std::ranges::any_of(
@@ -381,7 +385,7 @@ ProgressStyle TranscribeCommand::progress_style(const Context& context) const {
   return bar ? ProgressStyle::Bar : ProgressStyle::Off;
 }
 
-Transcript TranscribeCommand::known_before(const Engine& engine,
+Transcript TranscribeCommand::known_before(const engine::OpenedRecognizer& engine,
                                            const RecognizerOptions& options) const {
   Transcript known;
   known.language = options.decoding.language == "auto" && !engine.recognizer->multilingual()
@@ -390,11 +394,11 @@ Transcript TranscribeCommand::known_before(const Engine& engine,
   known.language_probability = known.language == "auto" ? 0.0F : 1.0F;
   known.task = options.decoding.task == Task::Translate ? "translate" : "transcribe";
   known.model = engine.recognizer->model_name();
-  known.device = engine.placer ? engine.placer->device(place::hearing_group()) : "cpu";
+  known.device = engine.device();
   return known;
 }
 
-Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine,
+Result<int> TranscribeCommand::transcribe(Context& context, const engine::OpenedRecognizer& engine,
                                           const RecognizerOptions& options, OutputPlans plans) {
   MYNAH_TRY(AudioOpenOptions audio, recording_.finish());
   audio.stop = context.stop;
@@ -426,8 +430,9 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
   return sink.finish();
 }
 
-void TranscribeCommand::recognise(const Engine& engine, const RecognizerOptions& options,
-                                  const AudioOpenOptions& audio, TranscriptSink& sink) const {
+void TranscribeCommand::recognise(const engine::OpenedRecognizer& engine,
+                                  const RecognizerOptions& options, const AudioOpenOptions& audio,
+                                  TranscriptSink& sink) const {
   const std::span<const std::string> names(recordings_);
   for (size_t first = 0; first < names.size();) {
     if (is_stream(names[first])) {
@@ -458,7 +463,8 @@ void TranscribeCommand::recognise(const Engine& engine, const RecognizerOptions&
   }
 }
 
-void TranscribeCommand::recognise_speakers(const Engine& engine, const RecognizerOptions& options,
+void TranscribeCommand::recognise_speakers(const engine::OpenedRecognizer& engine,
+                                           const RecognizerOptions& options,
                                            const AudioOpenOptions& audio, TranscriptSink& sink,
                                            size_t at) const {
   const std::string& name = recordings_[at];
@@ -471,7 +477,8 @@ void TranscribeCommand::recognise_speakers(const Engine& engine, const Recognize
                     open_channel, sink, at);
 }
 
-Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& engine,
+Result<int> TranscribeCommand::detect_languages(Context& context,
+                                                const engine::OpenedRecognizer& engine,
                                                 RecognizerOptions options) {
   MYNAH_TRY(AudioOpenOptions audio, recording_.finish());
   audio.stop = context.stop;

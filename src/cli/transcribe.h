@@ -8,17 +8,18 @@
 #include <vector>
 
 #include "audio/inputs.h"
-#include "cli/engine.h"
 #include "cli/transcribe_options.h"
 #include "cli/transcript_sink.h"
 #include "cli/verb.h"
+#include "engine/recognizer.h"
 
 namespace mynah::cli {
 
 class TranscribeCommand : public Command {
  public:
-  // `open` gives the recogniser: open_engine, or a test's.
-  explicit TranscribeCommand(EngineOpener open = open_engine) : open_(std::move(open)) {}
+  // `open` gives the recogniser: engine::open_recognizer, or a test's.
+  explicit TranscribeCommand(engine::RecognizerOpener open = engine::open_recognizer)
+      : open_(std::move(open)) {}
 
   void fields(Fields& fields) override;
   Result<std::vector<std::string>> translate(std::vector<std::string> arguments,
@@ -43,30 +44,32 @@ class TranscribeCommand : public Command {
   // Takes out of `plans` what runs before did as it is wanted now, and says so.
   void leave_out_done(const Context& context, OutputPlans& plans);
   // What is said of a live recording that no recogniser reports on.
-  [[nodiscard]] Transcript known_before(const Engine& engine,
+  [[nodiscard]] Transcript known_before(const engine::OpenedRecognizer& engine,
                                         const RecognizerOptions& options) const;
-  Result<int> transcribe(Context& context, const Engine& engine, const RecognizerOptions& options,
-                         OutputPlans plans);
+  Result<int> transcribe(Context& context, const engine::OpenedRecognizer& engine,
+                         const RecognizerOptions& options, OutputPlans plans);
   // Files together, in batches; each stream alone, as the others would wait for it.
-  void recognise(const Engine& engine, const RecognizerOptions& options,
+  void recognise(const engine::OpenedRecognizer& engine, const RecognizerOptions& options,
                  const AudioOpenOptions& audio, TranscriptSink& sink) const;
   // A recording whose speakers are to be named: each channel by itself where that can be.
-  void recognise_speakers(const Engine& engine, const RecognizerOptions& options,
+  void recognise_speakers(const engine::OpenedRecognizer& engine, const RecognizerOptions& options,
                           const AudioOpenOptions& audio, TranscriptSink& sink, size_t at) const;
-  Result<int> detect_languages(Context& context, const Engine& engine, RecognizerOptions options);
-  [[nodiscard]] SinkOptions sink_options(const Context& context, const Engine& engine,
+  Result<int> detect_languages(Context& context, const engine::OpenedRecognizer& engine,
+                               RecognizerOptions options);
+  [[nodiscard]] SinkOptions sink_options(const Context& context,
+                                         const engine::OpenedRecognizer& engine,
                                          const RecognizerOptions& options,
                                          const OutputPlans& plans) const;
   [[nodiscard]] ProgressStyle progress_style(const Context& context) const;
 
-  EngineOpener open_;
+  engine::RecognizerOpener open_;
   std::vector<std::string> recordings_;
   std::map<std::string, Error> missing_;  // words that stand for no recording, folders not listed
   std::vector<PassedOver> passed_over_;
   // What hears speech on a track, and who is told of a recording: set where one is opened.
   std::shared_ptr<const VoiceDetector> voice_;
   std::function<void(const std::string& name, const std::string& text)> note_;
-  EngineOptions engine_;
+  engine::RecognizerWish engine_;
   RecognizerFlags flags_;
   RecordingOptions recording_;
   OutputOptions output_;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "audio/open.h"
-#include "cli/engine.h"
 #include "cli/fields.h"
+#include "engine/recognizer.h"
 #include "speech/recognizer_options.h"
 #include "speech/writers.h"
 

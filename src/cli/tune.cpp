@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/open_placer.h"
+#include "cli/engine_fields.h"
 #include "cli/profile_texts.h"
-#include "cli/storage_choice.h"
 #include "cli/store_access.h"
+#include "cli/surroundings.h"
+#include "engine/open_placer.h"
+#include "engine/storage_choice.h"
+#include "engine/store_folders.h"
 #include "place/plans/profile_folder.h"
 #include "place/tune.h"
 
@@ -55,7 +58,7 @@ std::string TuneCommand::details() const {
          device_details();
 }
 
-Status TuneCommand::check_name(const NamedModel& model) const {
+Status TuneCommand::check_name(const engine::NamedModel& model) const {
   Status named = place::ProfileFolder::check_name(name_.empty() ? model.name : name_);
   if (!named) {
     named.error().code = ErrorCode::Usage;
@@ -65,11 +68,11 @@ Status TuneCommand::check_name(const NamedModel& model) const {
 }
 
 Status TuneCommand::tune(Context& context, place::PlacementState& state,
-                         const NamedModel& model) const {
+                         const engine::NamedModel& model) const {
   place::TuneOptions options;
   std::istringstream types(types_);
   for (std::string type; std::getline(types, type, ',');) {
-    MYNAH_TRY(const auto parsed, parse_storage(type));
+    MYNAH_TRY(const auto parsed, engine::parse_storage(type));
     options.types.push_back(*parsed);
   }
   if (!context.json) {
@@ -85,7 +88,7 @@ Status TuneCommand::tune(Context& context, place::PlacementState& state,
   if (!name_.empty()) {
     profile.name = name_;
   }
-  const place::ProfileFolder folder(store_folders(context.environment).home);
+  const place::ProfileFolder folder(engine::store_folders(context.environment).home);
   MYNAH_TRY_STATUS(folder.save(profile));
   if (use_) {
     MYNAH_TRY_STATUS(folder.pin(profile.name));
@@ -109,8 +112,8 @@ Status TuneCommand::tune(Context& context, place::PlacementState& state,
 }
 
 Result<int> TuneCommand::run(Context& context) {
-  const Store store(store_folders(context.environment));
-  MYNAH_TRY(const std::vector<NamedModel> models, named_models(store, models_));
+  const Store store(engine::store_folders(context.environment));
+  MYNAH_TRY(const std::vector<engine::NamedModel> models, engine::named_models(store, models_));
   if (models.empty()) {
     return fail(ErrorCode::Environment,
                 "there is no model to measure: bring one, such as `mynah pull tiny.en`");
@@ -120,18 +123,18 @@ Result<int> TuneCommand::run(Context& context) {
                 fmt::format("--name {}: wanted one model for it, found {}", name_, models.size()));
   }
   // Measuring takes minutes.
-  for (const NamedModel& model : models) {
+  for (const engine::NamedModel& model : models) {
     MYNAH_TRY_STATUS(check_name(model));
   }
-  MYNAH_TRY(const auto placer, open_placer({.device = device_,
-                                            .threads = threads_,
-                                            .storage = {},
-                                            .precision = Precision::Fast,
-                                            .pinned = false,
-                                            .quiet = true},
-                                           context));
+  MYNAH_TRY(const auto placer, engine::open_placer({.device = device_,
+                                                    .threads = threads_,
+                                                    .storage = {},
+                                                    .precision = Precision::Fast,
+                                                    .pinned = false,
+                                                    .quiet = true},
+                                                   surroundings_of(context)));
   int code = 0;
-  for (const NamedModel& model : models) {
+  for (const engine::NamedModel& model : models) {
     if (const Status tuned = tune(context, placer->state(), model); !tuned) {
       context.say_of(model.name, tuned.error().message);
       code = exit_code(tuned.error().code);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/model_files.h"
 #include "cli/verb.h"
+#include "engine/model_files.h"
 #include "place/placer.h"
 
 namespace mynah::cli {
@@ -19,8 +19,9 @@ class TuneCommand : public Command {
 
  private:
   // Whether its profile can be called as it would be.
-  [[nodiscard]] Status check_name(const NamedModel& model) const;
-  Status tune(Context& context, place::PlacementState& state, const NamedModel& model) const;
+  [[nodiscard]] Status check_name(const engine::NamedModel& model) const;
+  Status tune(Context& context, place::PlacementState& state,
+              const engine::NamedModel& model) const;
 
   std::vector<std::string> models_;
   std::string device_ = "auto";

@@ -9,22 +9,21 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
+#include "cli/engine_fields.h"
 #include "cli/error_json.h"
 #include "cli/outputs.h"
 #include "cli/passed_over.h"
 #include "cli/placement_answer.h"
 #include "cli/program.h"
 #include "cli/repeats.h"
-#include "cli/store_access.h"
+#include "cli/surroundings.h"
 #include "cli/voice_hearing.h"
+#include "engine/last_look.h"
 #include "place/terms/device_request.h"
-#include "store/store.h"
 
 namespace mynah::cli {
 
 namespace {
-
-constexpr std::string_view kModel = "silero";
 
 Status check_at_least(std::string_view flag, double value, double least) {
   if (!(value >= least)) {
@@ -59,14 +58,15 @@ void VadCommand::fields(Fields& fields) {
       .completes(Complete::Files);
   fields
       .option(
-          "vad-model", "MODEL", model_,
+          "vad-model", "MODEL", wanted_.model,
           "silero, builtin, or a model file; auto: silero, or one that was imported, else builtin.")
       .also("model")
       .completes(Complete::Models);
-  fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
-  device_field(fields, wish_.device, std::string(kDeviceHelp));
-  wish_.limits(fields);
-  fields.option("threads", "N", wish_.threads, "Threads; 0: one for each physical core.")
+  fields.option("rate", "HZ", wanted_.rate_hz, "Rate that the model hears: 16000 or 8000.");
+  device_field(fields, wanted_.placement.device, std::string(kDeviceHelp));
+  limit_fields(fields, wanted_.placement);
+  fields
+      .option("threads", "N", wanted_.placement.threads, "Threads; 0: one for each physical core.")
       .shorter('t');
   fields.section("Segments");
   fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
@@ -102,8 +102,9 @@ Status VadCommand::check(const Context& context) const {
   if (rttm_ && context.json) {
     return fail(ErrorCode::Usage, "--rttm and --json both want standard output: give one");
   }
-  if (rate_hz_ != 8000 && rate_hz_ != 16000) {
-    return fail(ErrorCode::Usage, fmt::format("--rate: wanted 8000 or 16000, found {}", rate_hz_));
+  if (wanted_.rate_hz != 8000 && wanted_.rate_hz != 16000) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--rate: wanted 8000 or 16000, found {}", wanted_.rate_hz));
   }
   if (!(vad_.threshold > 0 && vad_.threshold <= 1) || vad_.negative_threshold > vad_.threshold) {
     return fail(ErrorCode::Usage,
@@ -123,46 +124,9 @@ Status VadCommand::check(const Context& context) const {
   // What the reference takes off for padding must leave something.
   const double least_s = 0.1 + 2e-3 * vad_.speech_pad_ms;
   MYNAH_TRY_STATUS(check_at_least("--max-speech-s", vad_.max_speech_s, least_s));
-  MYNAH_TRY_STATUS(check_threads(wish_.threads));
-  MYNAH_TRY_STATUS(place::parse_device_request(wish_.device));
+  MYNAH_TRY_STATUS(engine::check_threads(wanted_.placement.threads));
+  MYNAH_TRY_STATUS(place::parse_device_request(wanted_.placement.device));
   return {};
-}
-
-Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const {
-  Engine engine;
-  const Store store(store_folders(context.environment));
-  const bool any = model_ == "auto";
-  const auto resolved = resolve_detector(store, model_);
-  if (model_ == "builtin" || (any && !resolved)) {
-    if (rate_hz_ != 16000) {
-      return fail(ErrorCode::Usage,
-                  fmt::format("--rate {}: the built-in detector hears 16000 Hz; for 8000: mynah "
-                              "pull {}",
-                              rate_hz_, kModel));
-    }
-    if (any) {
-      context.say(
-          fmt::format("{0} was not pulled: using the built-in detector, which is less "
-                      "exact; 'mynah pull {0}' brings the better one",
-                      kModel));
-    }
-    PlacementWish unpinned = wish_;
-    unpinned.pinned = false;
-    MYNAH_TRY(const auto placer, open_placer(unpinned, context));
-    MYNAH_TRY_STATUS(
-        placer->check_processor(place::detecting_group(), "the built-in voice detector"));
-    engine.detector = with_automatic_level(builtin_voice_detector());
-    return engine;
-  }
-  if (!resolved) {
-    return std::unexpected(as_named(resolved.error(), model_));
-  }
-  MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
-  MYNAH_TRY(engine.placer, open_placer(wish_, context));
-  MYNAH_TRY_STATUS(engine.placer->check_profile(place::detecting_group()));
-  MYNAH_TRY(auto detector, engine.placer->detector({.path = resolved->path, .rate_hz = rate_hz_}));
-  engine.detector = with_automatic_level(std::move(detector));
-  return engine;
 }
 
 std::vector<std::string> VadCommand::expand_recordings(Context& context,
@@ -194,9 +158,10 @@ Result<int> VadCommand::run(Context& context) {
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
   const bool plot = !plot_.empty();
   MYNAH_TRY_STATUS(make_folder_of(plot_, "--plot"));
-  MYNAH_TRY(const Engine engine, open_engine(context));
+  MYNAH_TRY(const engine::OpenedDetector engine,
+            engine::open_detector(wanted_, surroundings_of(context)));
   const place::Placer* const placer = engine.placer.get();
-  LastLook last_look(placer);
+  engine::LastLook last_look(placer);
   if (explain_ && placer == nullptr) {
     context.say("vad by the built-in detector, in this process");
   } else if (explain_) {
@@ -210,11 +175,7 @@ Result<int> VadCommand::run(Context& context) {
   const bool text = !context.json && !rttm_;
   std::vector<VoiceReport> drawn;
   VoiceHearing::Listener listener;
-  if (placer != nullptr) {
-    listener.on_begin = [placer](const std::vector<std::string>& names) {
-      placer->name_work(place::detecting_group(), names);
-    };
-  }
+  listener.on_begin = [&engine](const std::vector<std::string>& names) { engine.name_work(names); };
   listener.on_note = [&context](const std::string& file, const std::string& note) {
     context.say_of(file, note);
   };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,40 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/result.h"
 #include "cli/fields.h"
 #include "cli/stream.h"
 
 namespace mynah::cli {
-
-// The environment as it was at the start: nothing below cli/ reads it.
-class Environment {
- public:
-  Environment() = default;
-
-  explicit Environment(std::map<std::string, std::string> variables)
-      : variables_(std::move(variables)) {}
-
-  // The process's own.
-  static Environment of_process();
-
-  // A variable that is set and not empty.
-  [[nodiscard]] std::optional<std::string> get(const std::string& name) const;
-
-  // Names of all variables that are set and begin so, in alphabetical order.
-  [[nodiscard]] std::vector<std::string> names_with(std::string_view prefix) const;
-
-  // Where this user keeps configuration, data and what can be made again, by the XDG base directory
-  // specification, each with "/mynah" behind it.
-  [[nodiscard]] std::string config_folder() const;
-  [[nodiscard]] std::string data_folder() const;
-  [[nodiscard]] std::string cache_folder() const;
-
- private:
-  [[nodiscard]] std::string folder(const char* variable, const char* below_home) const;
-
-  std::map<std::string, std::string> variables_;
-};
 
 struct Verb;
 

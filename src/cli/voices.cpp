@@ -8,13 +8,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/engine_fields.h"
 #include "cli/error_codes.h"
 #include "cli/language_codes.h"
-#include "cli/open_placer.h"
 #include "cli/placement_answer.h"
 #include "cli/sound_output.h"
 #include "cli/speak_options.h"
 #include "cli/store_access.h"
+#include "cli/surroundings.h"
+#include "engine/last_look.h"
+#include "engine/store_folders.h"
 #include "speech/languages.h"
 #include "store/speech_models.h"
 #include "store/store.h"
@@ -80,7 +83,7 @@ void VoicesCommand::fields(Fields& fields) {
   fields.option(
       "player", "PROGRAM", player_,
       "What plays a WAV from its standard input; empty: pw-play, paplay, aplay or ffplay.");
-  engine_.fields(fields);
+  model_fields(fields, engine_);
 }
 
 std::string VoicesCommand::details() const {
@@ -92,7 +95,7 @@ std::string VoicesCommand::details() const {
 }
 
 Result<int> VoicesCommand::list(Context& context) const {
-  const Store store(store_folders(context.environment));
+  const Store store(engine::store_folders(context.environment));
 
   struct Row {
     std::string model;
@@ -133,9 +136,9 @@ Result<int> VoicesCommand::list(Context& context) const {
 
 Result<int> VoicesCommand::sample(Context& context) const {
   for (const std::string& name : names_) {
-    SpeechEngineOptions wanted = engine_;
+    engine::SynthesizerWish wanted = engine_;
     wanted.voice = name;
-    MYNAH_TRY(const SpeechEngine engine, open_(wanted, context));
+    MYNAH_TRY(const engine::OpenedSynthesizer engine, open_(wanted, surroundings_of(context)));
     const Synthesizer& synthesizer = *engine.synthesizer;
     SpeakOptions options;
     options.voice.voice = name;
@@ -166,7 +169,7 @@ Result<int> VoicesCommand::sample(Context& context) const {
     SampleObserver observer(outputs);
     const Status spoken =
         synthesizer.speak(sentence_in(voice.language), options, observer, context.stop);
-    const Status right = LastLook(engine.placer.get()).take();
+    const Status right = engine::LastLook(engine.placer.get()).take();
     MYNAH_TRY_STATUS(spoken);
     for (const auto& output : outputs) {
       MYNAH_TRY_STATUS(output->finish());

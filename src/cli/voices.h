@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/speech_engine.h"
 #include "cli/verb.h"
+#include "engine/synthesizer.h"
 
 namespace mynah::cli {
 
 class VoicesCommand : public Command {
  public:
-  explicit VoicesCommand(SpeechEngineOpener open = open_speech_engine) : open_(std::move(open)) {}
+  explicit VoicesCommand(engine::SynthesizerOpener open = engine::open_synthesizer)
+      : open_(std::move(open)) {}
 
   void fields(Fields& fields) override;
   Result<int> run(Context& context) override;
@@ -22,13 +23,13 @@ class VoicesCommand : public Command {
   // Says a sentence with each of the voices that were named.
   Result<int> sample(Context& context) const;
 
-  SpeechEngineOpener open_;
+  engine::SynthesizerOpener open_;
   std::vector<std::string> names_;
   std::string language_;
   bool play_ = false;
   std::string out_;
   std::string player_;
-  SpeechEngineOptions engine_;
+  engine::SynthesizerWish engine_;
 };
 
 }  // namespace mynah::cli

@@ -16,10 +16,12 @@
 #include "audio/open.h"
 #include "base/ascii.h"
 #include "base/atomic_file.h"
+#include "cli/engine_fields.h"
 #include "cli/error_codes.h"
-#include "cli/open_placer.h"
 #include "cli/placement_answer.h"
 #include "cli/progress.h"
+#include "cli/surroundings.h"
+#include "engine/last_look.h"
 
 namespace mynah::cli {
 
@@ -169,7 +171,7 @@ void WerCommand::fields(Fields& fields) {
   fields.flag("auto-language", auto_language_,
               "Hear the language of each clip, instead of taking the table's.");
   fields.flag("explain", explain_, "Say what was chosen, and why.").once();
-  engine_.fields(fields);
+  model_fields(fields, engine_);
   flags_.fields(fields);
   flags_.vad_fields(fields);
 }
@@ -204,10 +206,10 @@ Result<std::vector<ReferenceClip>> WerCommand::read_references() const {
 Result<std::vector<std::string>> WerCommand::recognise(Context& context,
                                                        std::vector<ReferenceClip>& clips) {
   MYNAH_TRY(RecognizerOptions options, flags_.finish());
-  EngineOptions wanted = engine_;
-  wanted.wish.batch = options.cutting.batch;
+  engine::RecognizerWish wanted = engine_;
+  wanted.placement.batch = options.cutting.batch;
   wanted.cuts = options.cutting.vad;
-  MYNAH_TRY(const Engine engine, open_(wanted, context));
+  MYNAH_TRY(const engine::OpenedRecognizer engine, open_(wanted, surroundings_of(context)));
   if (explain_) {
     say_each(context, engine.explanation);
   }
@@ -234,7 +236,7 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
   }
   const fs::path folder = fs::path(tables_.front()).parent_path();
   std::vector<std::string> texts(clips.size());
-  LastLook last_look(engine.placer.get());
+  engine::LastLook last_look(engine.placer.get());
   const auto begin = std::chrono::steady_clock::now();
   for (const auto& [language, members] : groups) {
     options.decoding.language = language;

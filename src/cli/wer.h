@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/engine.h"
 #include "cli/transcribe_options.h"
 #include "cli/verb.h"
+#include "engine/recognizer.h"
 #include "text/wer_report.h"
 
 namespace mynah::cli {
@@ -26,7 +26,8 @@ Result<std::vector<ReferenceClip>> parse_references(const std::string& table,
 
 class WerCommand : public Command {
  public:
-  explicit WerCommand(EngineOpener open = open_engine) : open_(std::move(open)) {}
+  explicit WerCommand(engine::RecognizerOpener open = engine::open_recognizer)
+      : open_(std::move(open)) {}
 
   void fields(Fields& fields) override;
   Result<int> run(Context& context) override;
@@ -41,8 +42,8 @@ class WerCommand : public Command {
   Status write_files(const WerReport& report) const;
   void print(Context& context, const WerReport& report) const;
 
-  EngineOpener open_;
-  EngineOptions engine_;
+  engine::RecognizerOpener open_;
+  engine::RecognizerWish engine_;
   RecognizerFlags flags_;
   std::vector<std::string> tables_;
   std::vector<std::string> languages_;

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/discovery_search.h"
 #include "cli/test_context.h"
+#include "engine/discovery_search.h"
 #include "gpu/fake_driver/loaded_fake.h"
 #include "gpu/fake_nvml/loaded_nvml.h"
 #include "place/made_up_machine.h"
@@ -272,8 +272,8 @@ TEST_F(Devices, ADriverMayNameItselfAnyhow) {
 }
 
 TEST(ProgramBuild, NamesTheFile) {
-  EXPECT_THAT(program_build(), HasSubstr("devices_test"));
-  EXPECT_EQ(program_build(), program_build());
+  EXPECT_THAT(engine::program_build(), HasSubstr("devices_test"));
+  EXPECT_EQ(engine::program_build(), engine::program_build());
 }
 
 }  // namespace

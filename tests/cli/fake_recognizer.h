@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/engine.h"
+#include "engine/recognizer.h"
 #include "speech/recognizer.h"
 
 namespace mynah::cli {
@@ -18,7 +18,7 @@ class FakeRecognizer : public Recognizer {
  public:
   // What a test looks at afterwards.
   mutable RecognizerOptions last_options;
-  mutable EngineOptions last_engine;
+  mutable engine::RecognizerWish last_engine;
   mutable std::vector<std::string> opened;
   mutable std::vector<size_t> runs;  // recordings of each batch
   // Asks for a stop after this many segments, as a user would.
@@ -190,10 +190,12 @@ class FakeRecognizer : public Recognizer {
   mutable int segments_ = 0;
 };
 
-// What open_engine would give, with the fake in it.
-inline EngineOpener fake_engine(std::shared_ptr<FakeRecognizer> recognizer) {
-  return [recognizer](const EngineOptions& options, Context& /*context*/) -> Result<Engine> {
-    Engine engine;
+// What engine::open_recognizer would give, with the fake in it.
+inline engine::RecognizerOpener fake_engine(std::shared_ptr<FakeRecognizer> recognizer) {
+  return [recognizer](
+             const engine::RecognizerWish& options,
+             const engine::Surroundings& /*surroundings*/) -> Result<engine::OpenedRecognizer> {
+    engine::OpenedRecognizer engine;
     engine.recognizer = recognizer;
     recognizer->last_engine = options;
     engine.model_path = options.model;

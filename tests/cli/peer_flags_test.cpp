@@ -8,6 +8,7 @@
 #include "cli/parse.h"
 #include "cli/program.h"
 #include "cli/transcribe.h"
+#include "engine/recognizer.h"
 
 namespace mynah::cli {
 namespace {
@@ -118,7 +119,8 @@ TEST_P(PeerFlags, BecomeMynahsOwn) {
 
 TEST_P(PeerFlags, AreUnderstoodByTheParser) {
   const Row& row = GetParam();
-  TranscribeCommand command([](const EngineOptions&, Context&) -> Result<Engine> {
+  TranscribeCommand command([](const engine::RecognizerWish&,
+                               const engine::Surroundings&) -> Result<engine::OpenedRecognizer> {
     return fail(ErrorCode::Environment, "not needed");
   });
   bool help = false;

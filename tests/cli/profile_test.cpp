@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/discovery_search.h"
 #include "cli/test_context.h"
+#include "engine/discovery_search.h"
 #include "place/kinds/kinds.h"
 #include "place/plans/profile_folder.h"
 #include "place/proofs/prover.h"
@@ -47,7 +47,7 @@ Profile profile_of(std::string name, std::vector<Measurement> stages) {
   profile.model = "tiny.en";
   profile.model_sha256 = std::string(64, 'a');
   profile.created = "2025-03-01T10:00:00Z";
-  profile.build = program_build();
+  profile.build = engine::program_build();
   profile.devices = {place::identity_without_discovery("cpu"),
                      place::identity_without_discovery("simt:0"),
                      {"cuda:0", "RTX 4060", "535.104", "GPU-1"}};

@@ -20,6 +20,7 @@
 #include "cli/phonemes.h"
 #include "cli/speak.h"
 #include "cli/voices.h"
+#include "engine/synthesizer.h"
 #include "temporary_folder.h"
 #include "test_context.h"
 #include "text/phonemes/written_words.h"
@@ -105,12 +106,13 @@ class SpeakVerb : public testing::Test {
     return code;
   }
 
-  SpeechEngineOpener opener() {
-    return [this](const SpeechEngineOptions& options, Context& context) -> Result<SpeechEngine> {
+  engine::SynthesizerOpener opener() {
+    return [this](const engine::SynthesizerWish& options,
+                  const engine::Surroundings& surroundings) -> Result<engine::OpenedSynthesizer> {
       if (options.model != "hum") {
-        return open_speech_engine(options, context);
+        return engine::open_synthesizer(options, surroundings);
       }
-      SpeechEngine engine;
+      engine::OpenedSynthesizer engine;
       engine.voice = options.voice;
       engine.synthesizer = std::make_unique<Synthesizer>(
           std::make_unique<const StoppingVoice>(said_, last_,

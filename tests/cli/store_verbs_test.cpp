@@ -16,6 +16,7 @@
 #include "cli/transcribe.h"
 #include "cli/vad.h"
 #include "cli/whisper_file.h"
+#include "engine/store_folders.h"
 #include "formats/gguf_writer.h"
 #include "formats/open.h"
 #include "models/whisper/tiny_model.h"
@@ -262,8 +263,8 @@ TEST_F(StoreVerbs, import_keeps_the_licence_that_a_file_states) {
 }
 
 TEST_F(StoreVerbs, a_model_that_cannot_be_loaded_is_named_with_the_ways_out) {
-  const Store store(
-      store_folders(Environment({{"HOME", folder.path()}, {"MYNAH_HOME", folder / "home"}})));
+  const Store store(engine::store_folders(
+      Environment({{"HOME", folder.path()}, {"MYNAH_HOME", folder / "home"}})));
   StoredModel model;
   model.name = "old";
   model.family = "whisper";
@@ -386,10 +387,10 @@ TEST(ProgressLine, shows_share_speed_and_time_left) {
 
 TEST(StoreFolders, come_from_the_environment) {
   using Variables = std::map<std::string, std::string>;
-  const StoreFolders home = store_folders(Environment(Variables{{"HOME", "/h"}}));
+  const StoreFolders home = engine::store_folders(Environment(Variables{{"HOME", "/h"}}));
   EXPECT_EQ(home.home, "/h/.local/share/mynah");
   EXPECT_EQ(home.cache, "/h/.cache/mynah");
-  const StoreFolders set = store_folders(
+  const StoreFolders set = engine::store_folders(
       Environment(Variables{{"HOME", "/h"}, {"MYNAH_HOME", "/m"}, {"XDG_CACHE_HOME", "/c"}}));
   EXPECT_EQ(set.home, "/m");
   EXPECT_EQ(set.cache, "/c/mynah");

@@ -5,7 +5,7 @@ import sys
 
 # From the ground up. A folder includes itself and what stands above it here.
 ORDER = ("base gpu tensor ops backend/ref backend/cpu backend/cuda formats doctor audio text nn models store speech "
-         "place matrix pipeline server cli").split()
+         "place engine matrix pipeline server cli").split()
 
 # Narrower than the order: these see nothing but what is listed, and themselves.
 ONLY = {

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/verb.h"
+#include "engine/surroundings.h"
 #include "place/terms/workload.h"
 #include "store/speech_models.h"
 #include "store/store.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 // A model with the name that it is known by.
 struct NamedModel {
@@ -22,11 +22,11 @@ struct NamedModel {
 
 // Computes what devices are compared with when they are proven with a model that has just come, so
 // that the first proof need not wait for it. Where that fails it is computed when it is needed.
-void prepare_reference(const Context& context, const StoredModel& model);
+void prepare_reference(const Surroundings& surroundings, const StoredModel& model);
 
 // Those that are named, by name or path; where none is, what verbs take by themselves: the newest
 // recogniser, Silero and the best voice, as far as they are here. as_named()'s errors.
 Result<std::vector<NamedModel>> named_models(const Store& store,
                                              const std::vector<std::string>& names);
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

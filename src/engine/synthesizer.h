@@ -1,4 +1,4 @@
-// SpeechEngine: the synthesizer that the user's options ask for, with the device it runs on.
+// The synthesizer that a front asks for, with the devices it runs on.
 #pragma once
 
 #include <functional>
@@ -6,29 +6,28 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/thread_pool.h"
-#include "cli/open_placer.h"
-#include "cli/verb.h"
+#include "engine/open_placer.h"
+#include "engine/surroundings.h"
 #include "place/placer.h"
 #include "speech/synthesizer.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 // Which model, where.
-struct SpeechEngineOptions {
+struct SynthesizerWish {
   std::string model = "auto";  // a name of the store or a path; auto: the best that is here
   std::string voice_config;    // of a Piper voice; "": beside it
-  PlacementWish wish;
+  PlacementWish placement;
   std::string lexicon;   // the user's own; "": none
   std::string voice;     // that will be asked for; "": any
   std::string language;  // the same
   bool reads = false;    // a text will be read: what that needs is looked for before all else
-
-  void fields(Fields& fields);
 };
 
 // The synthesizer and what it stands on, in the order that they must be destroyed from the end.
-struct SpeechEngine {
+struct OpenedSynthesizer {
   std::unique_ptr<place::Placer> placer;  // null: a built-in voice, which is of the processor
   // What reads text: one thread of the processor. The products of a word are so small that another
   // thread, or a card, costs ten times what it saves.
@@ -38,18 +37,26 @@ struct SpeechEngine {
   // The voice that was asked for, or one that speaks the language; "": the model's own choice.
   std::string voice;
   std::vector<std::string> explanation;  // what was chosen and why, a line each
+
+  // Where it speaks now: "cuda:0", "cuda:0,cpu".
+  [[nodiscard]] std::string device() const;
+
+  // Of what the work is from now on: files, by which it is named where a device computed wrongly.
+  void name_work(std::vector<std::string> names) const;
 };
 
-// Opens it. A device that is not there is refused with the reason.
-Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context);
+// Opens it; that it is a built-in voice is noted where nobody asked for one. A device that is not
+// there is refused with the reason.
+Result<OpenedSynthesizer> open_synthesizer(const SynthesizerWish& wish,
+                                           const Surroundings& surroundings);
 
 // Whether what would be opened reads that language: a voice of it is here, or the one that is asked
 // for is of a model that was taught it.
-[[nodiscard]] bool speaks_language(const SpeechEngineOptions& options, const std::string& language,
-                                   const Context& context);
+[[nodiscard]] bool speaks_language(const SynthesizerWish& wish, const std::string& language,
+                                   const Environment& environment);
 
-// What verbs take, so that a test can hand in a synthesizer of its own.
-using SpeechEngineOpener =
-    std::function<Result<SpeechEngine>(const SpeechEngineOptions&, Context&)>;
+// What fronts take, so that a test can hand in a synthesizer of its own.
+using SynthesizerOpener =
+    std::function<Result<OpenedSynthesizer>(const SynthesizerWish&, const Surroundings&)>;
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

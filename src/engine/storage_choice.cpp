@@ -1,4 +1,4 @@
-#include "cli/storage_choice.h"
+#include "engine/storage_choice.h"
 
 #include <utility>
 #include <vector>
@@ -8,7 +8,7 @@
 
 #include "base/nearest_name.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 Result<std::optional<DType>> parse_storage(const std::optional<std::string>& text) {
   if (!text) {
@@ -33,4 +33,4 @@ Result<std::optional<DType>> parse_storage(const std::optional<std::string>& tex
   return type;
 }
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

@@ -1,4 +1,4 @@
-#include "cli/open_placer.h"
+#include "engine/open_placer.h"
 
 #include <algorithm>
 #include <array>
@@ -13,14 +13,14 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
-#include "cli/discovery_search.h"
-#include "cli/storage_choice.h"
-#include "cli/store_access.h"
+#include "engine/discovery_search.h"
+#include "engine/storage_choice.h"
+#include "engine/store_folders.h"
 #include "place/discovery/host.h"
 #include "place/plans/profile_folder.h"
 #include "place/terms/device_name.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 namespace {
 
@@ -101,17 +101,20 @@ Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::str
 
 // The one that --device names, or those in use where --device says nothing. Which models those are
 // of that cannot be read is seen when one is placed.
-Status add_profiles(const PlacementWish& wish, const Context& context,
+Status add_profiles(const PlacementWish& wish, const Surroundings& surroundings,
                     place::PlacerOptions& options) {
-  const place::ProfileFolder folder(store_folders(context.environment).home);
+  const place::ProfileFolder folder(store_folders(surroundings.environment).home);
   if (!options.request.profile.empty()) {
     MYNAH_TRY(place::Profile named, load_named_profile(folder, options.request.profile));
     options.profiles.push_back(std::move(named));
   } else if (wish.pinned && options.request == place::DeviceRequest{}) {
     const auto pins = folder.pins();
     if (!pins) {
-      context.say(fmt::format("which profiles are in use cannot be read, and auto decides: {}",
-                              pins.error().message));
+      surroundings.note(
+          {.code = "profiles-unreadable",
+           .text = fmt::format("which profiles are in use cannot be read, and auto decides: {}",
+                               pins.error().message),
+           .remedy = {}});
       return {};
     }
     for (const place::ProfilePin& pin : *pins) {
@@ -140,40 +143,6 @@ Result<place::Profile> load_named_profile(const place::ProfileFolder& folder,
   return profile;
 }
 
-void device_field(Fields& fields, std::string& device, std::string help) {
-  std::vector<std::string> words = place::device_names();
-  words.insert(words.end(), {"cuda,cpu", "profile:"});
-  fields.option("device", "DEVICE", device, std::move(help)).offering(std::move(words));
-}
-
-std::string device_details() {
-  return "--device takes auto (the fastest of what is proven), cpu, cuda or cuda:N (a card), ref\n"
-         "and simt:0 (plain loops and a simulated card, to check against); a list in order of\n"
-         "preference, such as cuda,cpu; a list for each group or stage, such as stt=cuda,tts=cpu\n"
-         "or tts.vocoder=cpu (vad, stt.encoder, stt.decoder, tts.acoustic, tts.vocoder); or\n"
-         "profile:NAME, as `mynah tune` measured. What is named alone is used or refused.\n";
-}
-
-void PlacementWish::limits(Fields& fields) {
-  fields.option("max-vram", "SIZE", max_vram,
-                "The most of a card's memory that is taken, such as 4GB or 800MB; default: what is "
-                "free.");
-  fields.option("keep-alive", "TIME", keep_alive,
-                "What nobody used for so long is let go: seconds, or 30s, 5m, 1h; 0: at once; or "
-                "never.");
-}
-
-void PlacementWish::arithmetic(Fields& fields) {
-  fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
-      .shorter('t');
-  fields.option(
-      "storage", "TYPE", storage,
-      "Compute with weights as f32, f16, bf16, int8 or a block type such as q8_0; default: int8.");
-  fields.choice("precision", "HOW", precision,
-                {{"fast", Precision::Fast}, {"exact", Precision::Exact}},
-                "Arithmetic: as fast as the weights' type allows, or in f32.");
-}
-
 Status check_threads(int threads) {
   constexpr int kMost = 1024;
   return threads >= 0 && threads <= kMost
@@ -196,23 +165,27 @@ Result<place::DeviceSettings> device_settings(int threads, const Environment& en
 }
 
 Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
-                                                   const Context& context) {
+                                                   const Surroundings& surroundings) {
   place::PlacerOptions options;
   MYNAH_TRY(options.request, place::parse_device_request(wish.device));
-  MYNAH_TRY(options.settings, device_settings(wish.threads, context.environment));
-  options.discovery = discovery_search(context.environment);
-  options.cache_folder = store_folders(context.environment).cache;
-  options.worker_program = worker_program(context.environment);
+  MYNAH_TRY(options.settings, device_settings(wish.threads, surroundings.environment));
+  options.discovery = discovery_search(surroundings.environment);
+  options.cache_folder = store_folders(surroundings.environment).cache;
+  options.worker_program = worker_program(surroundings.environment);
   MYNAH_TRY(options.faults,
-            place::parse_faults(context.environment.get("MYNAH_FAULT").value_or("")));
+            place::parse_faults(surroundings.environment.get("MYNAH_FAULT").value_or("")));
   MYNAH_TRY(options.storage, parse_storage(wish.storage));
   options.precision = wish.precision;
   options.batch = wish.batch;
   MYNAH_TRY(options.max_vram, parse_bytes("--max-vram", wish.max_vram));
   MYNAH_TRY(options.keep_alive, parse_keep_alive(wish.keep_alive));
-  MYNAH_TRY_STATUS(add_profiles(wish, context, options));
-  options.stop = context.stop;
-  options.say = [&context](const std::string& line) { context.say(line); };
+  MYNAH_TRY_STATUS(add_profiles(wish, surroundings, options));
+  options.stop = surroundings.stop;
+  options.say = [tell = surroundings.tell](const std::string& line) {
+    if (tell) {
+      tell({.code = "placement", .text = line, .remedy = {}});
+    }
+  };
   if (!wish.quiet) {
     options.tell = options.say;
   }
@@ -221,4 +194,4 @@ Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   return placer;
 }
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

@@ -1,16 +1,17 @@
-#include "cli/model_files.h"
+#include "engine/model_files.h"
 
 #include <filesystem>
 #include <utility>
 
-#include "cli/open_placer.h"
-#include "cli/store_access.h"
+#include "engine/installed.h"
+#include "engine/open_placer.h"
+#include "engine/store_folders.h"
 #include "place/workers/open_device.h"
 #include "speech/voice_detector.h"
 #include "speech/window_model.h"
 #include "store/families.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 namespace {
 
@@ -65,15 +66,15 @@ Result<NamedModel> named_model(const Store& store, const std::string& name) {
 
 }  // namespace
 
-void prepare_reference(const Context& context, const StoredModel& model) {
-  const Store store(store_folders(context.environment));
+void prepare_reference(const Surroundings& surroundings, const StoredModel& model) {
+  const Store store(store_folders(surroundings.environment));
   const bool computes = is_for(model.family, FamilyKind::SpeechToText) ||
                         is_for(model.family, FamilyKind::VoiceActivity) ||
                         installed_speech_model(store, model.name).has_value();
   if (!computes) {
     return;  // voices, lexicons
   }
-  const auto placer = open_placer({}, context);
+  const auto placer = open_placer({}, surroundings);
   const auto named = named_models(store, {model.name});
   if (placer && named) {
     (void)(*placer)->state().context().prover().reference(named->front().file);
@@ -120,4 +121,4 @@ Result<std::vector<NamedModel>> named_models(const Store& store,
   return models;
 }
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

@@ -1,4 +1,4 @@
-#include "cli/memory_advice.h"
+#include "engine/memory_advice.h"
 
 #include <array>
 
@@ -7,7 +7,7 @@
 #include "speech/window_model.h"
 #include "store/files.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 namespace {
 
@@ -49,4 +49,4 @@ Error with_what_fits(Error error, const std::string& model_path, const std::stri
   return error;
 }
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

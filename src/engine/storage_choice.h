@@ -7,9 +7,9 @@
 #include "base/result.h"
 #include "tensor/dtype.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 // --storage's word, those of CTranslate2's compute types too; none: none.
 Result<std::optional<DType>> parse_storage(const std::optional<std::string>& text);
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

@@ -1,14 +1,13 @@
+#include "base/environment.h"
+
 #include <array>
-#include <csignal>
 
 #include <pwd.h>
 #include <unistd.h>
 
-#include "cli/verb.h"
-
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
 
-namespace mynah::cli {
+namespace mynah {
 
 namespace {
 
@@ -76,19 +75,4 @@ std::string Environment::folder(const char* variable, const char* below_home) co
   return (home ? *home : home_of_user()) + "/" + below_home + "/mynah";
 }
 
-void Context::say(std::string_view text) const {
-  err.line(std::string("mynah: ").append(text));
-  err.flush();
-}
-
-void Context::say_of(std::string_view file, std::string_view text) const {
-  const std::string_view name = file == "-" ? "standard input" : file;
-  say(text.starts_with(name) ? std::string(text) : std::string(name) + ": " + std::string(text));
-}
-
-int Context::stopped_exit_code() const {
-  const int signal = stopping_signal ? stopping_signal() : 0;
-  return 128 + (signal == 0 ? SIGINT : signal);
-}
-
-}  // namespace mynah::cli
+}  // namespace mynah

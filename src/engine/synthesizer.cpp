@@ -1,4 +1,4 @@
-#include "cli/speech_engine.h"
+#include "engine/synthesizer.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
-#include "cli/model_files.h"
-#include "cli/store_access.h"
+#include "engine/installed.h"
+#include "engine/model_files.h"
+#include "engine/store_folders.h"
+#include "place/terms/stage.h"
 #include "place/workers/open_device.h"
 #include "speech/languages.h"
 #include "speech/voice_phonemizers.h"
@@ -22,7 +24,7 @@
 #include "store/voice_levels.h"
 #include "text/phonemes/written_words.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 namespace {
 
@@ -37,20 +39,20 @@ Result<std::shared_ptr<const Phonemizer>> builtin_phonemizer(const std::string& 
 }
 
 // Nothing of it is placed: what is asked for of devices is looked at all the same.
-Result<SpeechEngine> open_builtin(std::string why, std::string voice, PlacementWish wish,
-                                  const Context& context) {
-  wish.pinned = false;
-  MYNAH_TRY(const auto placer, open_placer(wish, context));
+Result<OpenedSynthesizer> open_builtin(std::string why, std::string voice, PlacementWish placement,
+                                       const Surroundings& surroundings) {
+  placement.pinned = false;
+  MYNAH_TRY(const auto placer, open_placer(placement, surroundings));
   MYNAH_TRY_STATUS(placer->check_processor(place::speaking_group(), "the built-in voice"));
-  SpeechEngine engine;
-  engine.voice = std::move(voice);
-  const Store store(store_folders(context.environment));
-  engine.synthesizer = std::make_unique<Synthesizer>(
+  OpenedSynthesizer opened;
+  opened.voice = std::move(voice);
+  const Store store(store_folders(surroundings.environment));
+  opened.synthesizer = std::make_unique<Synthesizer>(
       builtin_voice(), builtin_phonemizer,
       std::make_shared<VoiceLevels>(store,
                                     SpeechModel{.name = {}, .path = {}, .family = "builtin"}));
-  engine.explanation.push_back("model " + std::move(why));
-  return engine;
+  opened.explanation.push_back("model " + std::move(why));
+  return opened;
 }
 
 bool is_called(const SpeechModel& model, const std::string& voice) {
@@ -118,34 +120,33 @@ Status check_voice(std::span<const SpeechModel> models, const VoiceModel& builti
 }
 
 // The best model that has the voice, or one for the language, that was asked for.
-Result<Choice> best_choice(const Store& store, const SpeechEngineOptions& options) {
+Result<Choice> best_choice(const Store& store, const SynthesizerWish& wish) {
   std::vector<SpeechModel> models = installed_speech_models(store);
-  if (!options.voice.empty()) {
+  if (!wish.voice.empty()) {
     for (SpeechModel& model : models) {
-      if (has_voice(model, options.voice)) {
-        std::string voice = is_called(model, options.voice) ? std::string() : options.voice;
+      if (has_voice(model, wish.voice)) {
+        std::string voice = is_called(model, wish.voice) ? std::string() : wish.voice;
         return Choice{.model = std::move(model),
                       .voice = std::move(voice),
-                      .why = fmt::format("it has the voice {}", options.voice)};
+                      .why = fmt::format("it has the voice {}", wish.voice)};
       }
     }
     const auto builtin = builtin_voice();
-    if (models.empty() || builtin->find_voice(options.voice)) {
-      return Choice{.model = {}, .voice = options.voice, .why = "it has the voice"};
+    if (models.empty() || builtin->find_voice(wish.voice)) {
+      return Choice{.model = {}, .voice = wish.voice, .why = "it has the voice"};
     }
-    MYNAH_TRY_STATUS(check_voice(models, *builtin, options.voice));
-    return Choice{
-        .model = std::move(models.front()), .voice = options.voice, .why = "the best here"};
+    MYNAH_TRY_STATUS(check_voice(models, *builtin, wish.voice));
+    return Choice{.model = std::move(models.front()), .voice = wish.voice, .why = "the best here"};
   }
   for (SpeechModel& model : models) {
-    if (options.language.empty()) {
+    if (wish.language.empty()) {
       break;
     }
-    if (const InstalledVoice* voice = voice_of_language(model, options.language)) {
+    if (const InstalledVoice* voice = voice_of_language(model, wish.language)) {
       std::string name = voice->name;
       return Choice{.model = std::move(model),
                     .voice = std::move(name),
-                    .why = "the best here that speaks " + options.language};
+                    .why = "the best here that speaks " + wish.language};
     }
   }
   if (models.empty()) {
@@ -173,23 +174,23 @@ Status check_not_of_another(const Store& store, const SpeechModel& model,
                   model.name.empty() ? model.path : model.name, voice, name, name, voice, voice));
 }
 
-Result<Choice> choose(const Store& store, const SpeechEngineOptions& options) {
-  if (options.model == "builtin") {
-    return Choice{.model = {}, .voice = options.voice, .why = "asked for by name"};
+Result<Choice> choose(const Store& store, const SynthesizerWish& wish) {
+  if (wish.model == "builtin") {
+    return Choice{.model = {}, .voice = wish.voice, .why = "asked for by name"};
   }
-  if (options.model == "auto") {
-    return best_choice(store, options);
+  if (wish.model == "auto") {
+    return best_choice(store, wish);
   }
-  auto model = installed_speech_model(store, options.model);
+  auto model = installed_speech_model(store, wish.model);
   if (!model) {
-    return std::unexpected(as_named(model.error(), options.model));
+    return std::unexpected(as_named(model.error(), wish.model));
   }
-  if (!options.voice.empty() && !has_voice(*model, options.voice)) {
-    MYNAH_TRY_STATUS(check_not_of_another(store, *model, options.voice));
+  if (!wish.voice.empty() && !has_voice(*model, wish.voice)) {
+    MYNAH_TRY_STATUS(check_not_of_another(store, *model, wish.voice));
   }
-  Choice choice{.model = std::move(*model), .voice = options.voice, .why = "asked for by name"};
-  if (choice.voice.empty() && !options.language.empty()) {
-    if (const InstalledVoice* voice = voice_of_language(*choice.model, options.language)) {
+  Choice choice{.model = std::move(*model), .voice = wish.voice, .why = "asked for by name"};
+  if (choice.voice.empty() && !wish.language.empty()) {
+    if (const InstalledVoice* voice = voice_of_language(*choice.model, wish.language)) {
       choice.voice = voice->name;
     }
   }
@@ -223,41 +224,29 @@ Status refuse_lexicon(const std::string& lexicon, std::string_view voice) {
 
 }  // namespace
 
-void SpeechEngineOptions::fields(Fields& fields) {
-  fields.section("Model and device");
-  fields
-      .option("model", "NAME", model,
-              "A voice model that was pulled or imported, or a path; auto: the best that is here.")
-      .shorter('m')
-      .completes(Complete::Models);
-  fields
-      .option("voice-config", "FILE", voice_config,
-              "What says how a Piper voice is to be used; empty: NAME.onnx.json beside it.")
-      .shorter('c')
-      .completes(Complete::Files)
-      .once();
-  device_field(fields, wish.device, std::string(kDeviceHelp));
-  fields
-      .option("lexicon", "FILE", lexicon,
-              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
-      .completes(Complete::Files);
-  wish.limits(fields);
-  wish.arithmetic(fields);
+std::string OpenedSynthesizer::device() const {
+  return placer ? placer->device(place::speaking_group()) : "cpu";
 }
 
-bool speaks_language(const SpeechEngineOptions& options, const std::string& language,
-                     const Context& context) {
-  const Store store(store_folders(context.environment));
+void OpenedSynthesizer::name_work(std::vector<std::string> names) const {
+  if (placer) {
+    placer->name_work(place::speaking_group(), std::move(names));
+  }
+}
+
+bool speaks_language(const SynthesizerWish& wish, const std::string& language,
+                     const Environment& environment) {
+  const Store store(store_folders(environment));
   const std::string primary = primary_language(language);
   const auto has = [&](const SpeechModel& model) {
     return std::ranges::any_of(model.voices, [&](const InstalledVoice& voice) {
       return primary_language(voice.language) == primary;
     });
   };
-  if (options.voice.empty() && options.model == "auto") {
+  if (wish.voice.empty() && wish.model == "auto") {
     return is_english(language) || std::ranges::any_of(installed_speech_models(store), has);
   }
-  const auto choice = choose(store, options);
+  const auto choice = choose(store, wish);
   if (!choice || !choice->model) {
     return is_english(language);
   }
@@ -267,72 +256,75 @@ bool speaks_language(const SpeechEngineOptions& options, const std::string& lang
                                                       : has(*choice->model);
 }
 
-Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {
-  const Store store(store_folders(context.environment));
-  MYNAH_TRY(Choice choice, choose(store, options));
+Result<OpenedSynthesizer> open_synthesizer(const SynthesizerWish& wish,
+                                           const Surroundings& surroundings) {
+  const Store store(store_folders(surroundings.environment));
+  MYNAH_TRY(Choice choice, choose(store, wish));
   if (!choice.model) {
-    if (options.model == "auto" && options.voice.empty() && !options.wish.quiet) {
-      context.say(
-          "no voice was pulled: using a built-in one, which sounds like a machine; 'mynah pull "
-          "kokoro' brings better ones");
+    if (wish.model == "auto" && wish.voice.empty() && !wish.placement.quiet) {
+      surroundings.note(
+          {.code = "builtin-voice",
+           .text = "no voice was pulled: using a built-in one, which sounds like a machine",
+           .remedy = "'mynah pull kokoro' brings better ones"});
     }
-    MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, "the built-in voice"));
-    return open_builtin("builtin: " + choice.why, std::move(choice.voice), options.wish, context);
+    MYNAH_TRY_STATUS(refuse_lexicon(wish.lexicon, "the built-in voice"));
+    return open_builtin("builtin: " + choice.why, std::move(choice.voice), wish.placement,
+                        surroundings);
   }
   const SpeechModel& model = *choice.model;
-  if (model.name.empty() && options.voice_config.empty()) {
+  if (model.name.empty() && wish.voice_config.empty()) {
     MYNAH_TRY_STATUS(check_not_half_a_voice(model.path));
   }
   const ModelFamily* const family = find_family(model.family);
-  if (family != nullptr && !is_taught(*family, options.language)) {
+  if (family != nullptr && !is_taught(*family, wish.language)) {
     return fail(ErrorCode::Unsupported,
                 fmt::format("{} was not taught '{}', but {}; a Piper voice of that language can be "
                             "brought with `mynah import NAME.onnx`",
-                            family->title, options.language, taught_languages(*family)));
+                            family->title, wish.language, taught_languages(*family)));
   }
-  const bool configured = has_config(model.family) || !options.voice_config.empty();
-  if (options.reads && !configured && reads_english(model, choice.voice, options.language)) {
+  const bool configured = has_config(model.family) || !wish.voice_config.empty();
+  if (wish.reads && !configured && reads_english(model, choice.voice, wish.language)) {
     MYNAH_TRY_STATUS(check_english_lexicons(model.english_phonemes));
   }
-  SpeechEngine engine;
-  engine.voice = choice.voice;
-  engine.explanation.push_back(
+  OpenedSynthesizer opened;
+  opened.voice = choice.voice;
+  opened.explanation.push_back(
       fmt::format("model {}: {}", model.name.empty() ? model.path : model.name, choice.why));
-  MYNAH_TRY(engine.placer, open_placer(options.wish, context));
+  MYNAH_TRY(opened.placer, open_placer(wish.placement, surroundings));
   place::VoiceModelFile file = voice_model_file(model, store.folders().cache);
-  file.precision = options.wish.precision;
-  if (!options.voice_config.empty()) {
+  file.precision = wish.placement.precision;
+  if (!wish.voice_config.empty()) {
     file.family = family_with_config().name;
-    file.config = options.voice_config;
+    file.config = wish.voice_config;
   }
-  MYNAH_TRY(auto loaded, engine.placer->voice(file));
+  MYNAH_TRY(auto loaded, opened.placer->voice(file));
   const VoiceReading reading = loaded->reading();
-  for (std::string& line : engine.placer->explain()) {
-    engine.explanation.push_back(std::move(line));
+  for (std::string& line : opened.placer->explain()) {
+    opened.explanation.push_back(std::move(line));
   }
   auto levels = std::make_shared<VoiceLevels>(store, model);
   if (!reads_by_lexicons(reading)) {
     if (reading.by == ReadBy::Letters) {
-      MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, file.name));
+      MYNAH_TRY_STATUS(refuse_lexicon(wish.lexicon, file.name));
     }
-    engine.synthesizer = std::make_unique<Synthesizer>(
-        std::move(loaded), own_phonemizers(file.name, reading, options.lexicon), std::move(levels));
-    return engine;
+    opened.synthesizer = std::make_unique<Synthesizer>(
+        std::move(loaded), own_phonemizers(file.name, reading, wish.lexicon), std::move(levels));
+    return opened;
   }
   MYNAH_TRY(place::OpenedDevice processor, place::open_device("cpu", place::DeviceSettings{}));
-  engine.reading_pool = std::move(processor.pool);
-  engine.reading_backend = std::move(processor.backend);
+  opened.reading_pool = std::move(processor.pool);
+  opened.reading_backend = std::move(processor.backend);
   PhonemizerSource phonemizers = lexicon_phonemizers(
       file.name, reading, {.phonemes = model.english_phonemes, .dictionary = model.dictionary},
-      options.lexicon, *engine.reading_backend);
-  if (options.reads && model.dictionary.empty() && !model.english_phonemes.empty()) {
-    engine.explanation.emplace_back(
+      wish.lexicon, *opened.reading_backend);
+  if (wish.reads && model.dictionary.empty() && !model.english_phonemes.empty()) {
+    opened.explanation.emplace_back(
         "names: by the network for unknown words; `mynah pull cmudict` brings a dictionary of "
         "them");
   }
-  engine.synthesizer =
+  opened.synthesizer =
       std::make_unique<Synthesizer>(std::move(loaded), std::move(phonemizers), std::move(levels));
-  return engine;
+  return opened;
 }
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

@@ -1,14 +1,14 @@
-#include "cli/discovery_search.h"
+#include "engine/discovery_search.h"
 
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "cli/program.h"
-#include "cli/store_access.h"
+#include "engine/store_folders.h"
+#include "engine/version.h"
 #include "place/discovery/device_cache.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 gpu::GpuSearch card_search(const Environment& environment) {
   gpu::GpuSearch search;
@@ -23,7 +23,7 @@ gpu::GpuSearch card_search(const Environment& environment) {
 
 std::string program_build() {
   // Two builds of one commit with changes differ by their file.
-  return fmt::format("{}, {}", version_text(false), place::file_stamp("/proc/self/exe"));
+  return fmt::format("{}, {}", version_line(), place::file_stamp("/proc/self/exe"));
 }
 
 std::string worker_program(const Environment& environment) {
@@ -58,4 +58,4 @@ place::DiscoverySearch discovery_search(const Environment& environment) {
   return search;
 }
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine

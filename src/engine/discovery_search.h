@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "cli/verb.h"
+#include "base/environment.h"
 #include "gpu/devices.h"
 #include "place/discovery/discover.h"
 
-namespace mynah::cli {
+namespace mynah::engine {
 
 // NVIDIA's driver and its cards: MYNAH_CUDA_DRIVER, CUDA_VISIBLE_DEVICES.
 [[nodiscard]] gpu::GpuSearch card_search(const Environment& environment);
@@ -22,4 +22,4 @@ namespace mynah::cli {
 // This program and no other: what was kept or proven by another is not believed.
 [[nodiscard]] std::string program_build();
 
-}  // namespace mynah::cli
+}  // namespace mynah::engine
