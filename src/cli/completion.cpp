@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
-#include "cli/program.h"
+#include "cli/command/program.h"
 #include "text/languages.h"
 
 namespace mynah::cli {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
-#include "cli/config_file.h"
-#include "cli/parse.h"
-#include "cli/program.h"
+#include "cli/command/config_file.h"
+#include "cli/command/parse.h"
+#include "cli/command/program.h"
 
 namespace mynah::cli {
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "cli/command/error_codes.h"
+#include "cli/command/help.h"
+#include "cli/command/program.h"
+#include "cli/command/variables.h"
 #include "cli/config.h"
-#include "cli/error_codes.h"
-#include "cli/help.h"
-#include "cli/program.h"
-#include "cli/variables.h"
 
 namespace mynah::cli {
 

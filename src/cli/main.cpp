@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/program.h"
-#include "cli/signals.h"
-#include "cli/verb.h"
+#include "cli/command/program.h"
+#include "cli/command/signals.h"
+#include "cli/command/verb.h"
 #include "cli/verbs.h"
 #include "place/wire/worker_protocol.h"
 #include "place/workers/worker_main.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cli/verb.h"
+#include "cli/command/verb.h"
 
 namespace mynah::cli {
 

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/parse.h"
-#include "cli/peer_flags.h"
-#include "cli/program.h"
+#include "cli/command/parse.h"
+#include "cli/command/peer_flags.h"
+#include "cli/command/program.h"
 #include "cli/verbs.h"
 
 namespace mynah::cli {

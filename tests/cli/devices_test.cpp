@@ -1,5 +1,5 @@
 // `mynah devices` on made-up machines: fake drivers, a fake NVML, a root of our own.
-#include "cli/devices.h"
+#include "cli/placement/devices.h"
 
 #include <map>
 #include <memory>

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/doctor.h"
+#include "cli/doctor/doctor.h"
 #include "cli/test_context.h"
 #include "doctor/facts_json.h"
 #include "doctor/knowledge/knowledge_files.h"

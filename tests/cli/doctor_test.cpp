@@ -1,5 +1,5 @@
 // `mynah doctor` as a user types it: of facts written down, knowledge, and commands that hang.
-#include "cli/doctor.h"
+#include "cli/doctor/doctor.h"
 
 #include <filesystem>
 
@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/doctor/doctor_knowledge.h"
 #include "cli/doctor_fixture.h"
-#include "cli/doctor_knowledge.h"
 #include "doctor/knowledge/knowledge_files.h"
 #include "gpu/machine.h"
 

@@ -6,19 +6,19 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/command/config_file.h"
+#include "cli/command/version.h"
 #include "cli/completion.h"
 #include "cli/config.h"
-#include "cli/config_file.h"
-#include "cli/doctor.h"
+#include "cli/doctor/doctor.h"
 #include "cli/fake_recognizer.h"
-#include "cli/models.h"
-#include "cli/pull.h"
-#include "cli/speak.h"
-#include "cli/store_access.h"
+#include "cli/hear/transcribe.h"
+#include "cli/models/models.h"
+#include "cli/models/pull.h"
+#include "cli/models/store_access.h"
+#include "cli/speak/speak.h"
+#include "cli/speak/voices.h"
 #include "cli/test_context.h"
-#include "cli/transcribe.h"
-#include "cli/version.h"
-#include "cli/voices.h"
 #include "temporary_folder.h"
 
 namespace mynah::cli {

@@ -1,4 +1,4 @@
-#include "cli/language_codes.h"
+#include "cli/hear/language_codes.h"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "cli/output_records.h"
+#include "cli/files/output_records.h"
+#include "cli/hear/transcript_sink.h"
 #include "cli/recordings.h"
 #include "cli/transcribe_fixture.h"
-#include "cli/transcript_sink.h"
 
 namespace mynah::cli {
 namespace {

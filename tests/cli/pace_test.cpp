@@ -1,4 +1,4 @@
-#include "cli/pace.h"
+#include "cli/files/pace.h"
 
 #include <gtest/gtest.h>
 

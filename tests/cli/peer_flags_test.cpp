@@ -1,13 +1,13 @@
-#include "cli/peer_flags.h"
+#include "cli/command/peer_flags.h"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/parse.h"
-#include "cli/program.h"
-#include "cli/transcribe.h"
+#include "cli/command/parse.h"
+#include "cli/command/program.h"
+#include "cli/hear/transcribe.h"
 #include "engine/recognizer.h"
 
 namespace mynah::cli {

@@ -1,5 +1,5 @@
 // `mynah profile` as a user types it, on profiles in a temporary folder.
-#include "cli/profile.h"
+#include "cli/placement/profile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/program.h"
+#include "cli/command/program.h"
 
 #include <csignal>
 #include <filesystem>
@@ -10,10 +10,10 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "cli/parse.h"
-#include "cli/signals.h"
+#include "cli/command/parse.h"
+#include "cli/command/signals.h"
+#include "cli/command/version.h"
 #include "cli/test_context.h"
-#include "cli/version.h"
 
 namespace mynah::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/ps.h"
+#include "cli/placement/ps.h"
 
 #include <string>
 

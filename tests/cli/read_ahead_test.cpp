@@ -1,4 +1,4 @@
-#include "cli/read_ahead.h"
+#include "cli/files/read_ahead.h"
 
 #include <numeric>
 #include <vector>

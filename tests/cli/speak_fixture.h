@@ -17,9 +17,9 @@
 
 #include "../speech/fake_voice.h"
 #include "audio/open.h"
-#include "cli/phonemes.h"
-#include "cli/speak.h"
-#include "cli/voices.h"
+#include "cli/speak/phonemes.h"
+#include "cli/speak/speak.h"
+#include "cli/speak/voices.h"
 #include "engine/synthesizer.h"
 #include "temporary_folder.h"
 #include "test_context.h"

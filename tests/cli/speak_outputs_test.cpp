@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/sound_output.h"
-#include "cli/speak_book.h"
+#include "cli/speak/sound_output.h"
+#include "cli/speak/speak_book.h"
 #include "speak_fixture.h"
 #include "store/pull.h"
 #include "store/store.h"

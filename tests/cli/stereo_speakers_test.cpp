@@ -1,5 +1,5 @@
 // Who speaks on two channels, and each heard by itself.
-#include "cli/stereo_speakers.h"
+#include "cli/hear/stereo_speakers.h"
 
 #include <cmath>
 #include <random>

@@ -8,13 +8,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/import.h"
-#include "cli/models.h"
-#include "cli/pull.h"
-#include "cli/store_access.h"
+#include "cli/hear/transcribe.h"
+#include "cli/hear/vad.h"
+#include "cli/models/import.h"
+#include "cli/models/models.h"
+#include "cli/models/pull.h"
+#include "cli/models/store_access.h"
 #include "cli/test_context.h"
-#include "cli/transcribe.h"
-#include "cli/vad.h"
 #include "cli/whisper_file.h"
 #include "engine/store_folders.h"
 #include "formats/gguf_writer.h"

@@ -1,5 +1,5 @@
 // Standard output and error, which work on several threads writes to.
-#include "cli/stream.h"
+#include "cli/command/stream.h"
 
 #include <sstream>
 #include <string>

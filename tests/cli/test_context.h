@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/program.h"
-#include "cli/verb.h"
+#include "cli/command/program.h"
+#include "cli/command/verb.h"
 
 namespace mynah::cli {
 

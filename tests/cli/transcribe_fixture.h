@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/fake_recognizer.h"
+#include "cli/hear/transcribe.h"
 #include "cli/test_context.h"
-#include "cli/transcribe.h"
 #include "temporary_folder.h"
 
 namespace mynah::cli {

@@ -1,5 +1,5 @@
 // `mynah vad` as a user meets it, with the built-in detector and, where they are, real weights.
-#include "cli/vad.h"
+#include "cli/hear/vad.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "cli/wer.h"
+#include "cli/hear/wer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

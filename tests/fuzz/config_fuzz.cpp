@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "cli/config_file.h"
-#include "cli/pull.h"
+#include "cli/command/config_file.h"
+#include "cli/models/pull.h"
 
 namespace mynah::cli {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "cli/ps.h"
+#include "cli/placement/ps.h"
 #include "place/terms/plain_text.h"
 
 namespace mynah::cli {

@@ -16,7 +16,10 @@ ONLY = {
 }
 
 # Folders of a room, from its ground up; files that stand in the room itself see all of them.
-INSIDE = {"place": "terms wire workers discovery plans proofs state kinds".split()}
+INSIDE = {
+    "place": "terms wire workers discovery plans proofs state kinds".split(),
+    "cli": "command files models placement hear speak doctor".split(),
+}
 
 # Folders of one family of models: none but the family includes from them, and the file that opens a model by its family.
 FAMILIES = {"speech/whisper": "speech/load_hearing.cpp"}

@@ -1,0 +1,35 @@
+// Options of what the engine opens: which model, and where it computes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/command/fields.h"
+#include "engine/open_placer.h"
+#include "engine/recognizer.h"
+#include "engine/synthesizer.h"
+
+namespace mynah::cli {
+
+// What `--device` is for in verbs that compute; device_details() has all that it takes.
+inline constexpr std::string_view kDeviceHelp =
+    "Where to compute: auto, a device, a list such as cuda,cpu, lists for stages, or profile:NAME; "
+    "see below.";
+
+// The option --device.
+void device_field(Fields& fields, std::string& device, std::string help);
+
+// A paragraph below the options: all that --device takes.
+[[nodiscard]] std::string device_details();
+
+// The options --max-vram and --keep-alive.
+void limit_fields(Fields& fields, engine::PlacementWish& wish);
+
+// The options --threads, --storage and --precision.
+void arithmetic_fields(Fields& fields, engine::PlacementWish& wish);
+
+// The section "Model and device" of verbs that recognise, and of verbs that speak.
+void model_fields(Fields& fields, engine::RecognizerWish& wish);
+void model_fields(Fields& fields, engine::SynthesizerWish& wish);
+
+}  // namespace mynah::cli

@@ -1,0 +1,63 @@
+// A file for each line of a text, as piper has it: batches of prompts, sentences of a corpus.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "audio/sound_writer.h"
+#include "cli/command/verb.h"
+#include "engine/synthesizer.h"
+
+namespace mynah::cli {
+
+struct LineOptions {
+  std::string folder;  // where files go that a line does not name
+  bool json = false;   // lines are objects: "text", and what is wanted of that line alone:
+                       // "output_file", "voice" or "speaker", "speed"
+  SoundWriterOptions sound;
+  SpeakOptions speak;
+};
+
+// Takes lines as they come and speaks each when it is whole. Prints each file's name on standard
+// output, with --json an object. Files are called 0001.wav and so on.
+class LineSpeaker {
+ public:
+  // `opened` speaks, and must outlive it, as `context` must.
+  LineSpeaker(const engine::OpenedSynthesizer& opened, LineOptions options, Context& context)
+      : opened_(opened), options_(std::move(options)), context_(context) {}
+
+  Status push(std::string_view text);
+  Status finish();
+
+  // Lines that were spoken, and that could not be.
+  [[nodiscard]] size_t spoken() const { return spoken_; }
+
+  [[nodiscard]] size_t failed() const { return failed_; }
+
+ private:
+  struct Line {
+    std::string text;
+    std::string path;
+    SpeakOptions speak;
+  };
+
+  Status take(const std::string& line);
+  [[nodiscard]] Result<Line> parse(const std::string& line);
+  void warn_of_key(const std::string& key);
+  [[nodiscard]] Result<std::string> path_of(const std::string& name) const;
+  Result<double> speak(const Line& line);
+
+  const engine::OpenedSynthesizer& opened_;
+  LineOptions options_;
+  Context& context_;
+  std::string rest_;
+  std::set<std::string> written_;
+  std::set<std::string> told_keys_;
+  size_t number_ = 0;
+  size_t spoken_ = 0;
+  size_t failed_ = 0;
+};
+
+}  // namespace mynah::cli
