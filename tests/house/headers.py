@@ -1,8 +1,10 @@
 """Every header of src/ compiles alone, so that no include depends on what came before it.
 
-A header that its own source includes before anything else is compiled alone by the build.
+A header that its own source includes before anything else is compiled alone by the build, where that source begins a translation unit:
+it stands apart, or is the first of its group (cmake/groups.cmake).
 """
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -17,21 +19,32 @@ def compile_alone(root, compiler, header):
         capture_output=True, text=True)
 
 
-def stands_first(root, header):
-    """Whether the source of the same name begins with it."""
+def beginnings(commands):
+    """The sources that begin a translation unit, of the build's compile_commands.json."""
+    for command in json.loads(commands.read_text()):
+        unit = pathlib.Path(command["file"])
+        group = re.search(r'^#include "([^"]+)"', unit.read_text(), re.MULTILINE) if "Unity" in unit.parts else None
+        yield pathlib.Path(group[1]) if group else unit
+
+
+def stands_first(root, header, begins):
+    """Whether the source of the same name begins with it, and a translation unit with that."""
     source = header.with_suffix(".cpp")
-    first = re.search(r'^#include\s+["<]([^">]+)', source.read_text(), re.MULTILINE) if source.exists() else None
+    if source not in begins:
+        return False
+    first = re.search(r'^#include\s+["<]([^">]+)', source.read_text(), re.MULTILINE)
     return first is not None and first[1] == header.relative_to(root / "src").as_posix()
 
 
 def main():
-    root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
+    root, compiler, commands = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
+    begins = set(beginnings(commands))
     # A file that is included once for each instruction set says so in its name; and two are for cards, which every
     # kernel's program compiles.
     headers = [path for path in sorted((root / "src").rglob("*.h"))
                if not path.name.endswith("-inl.h") and not path.as_posix().endswith(("cuda/simt/device.h", "cuda/simt/device_matrix.h"))]
     found = len(headers)
-    headers = [path for path in headers if not stands_first(root, path)]
+    headers = [path for path in headers if not stands_first(root, path, begins)]
     faults = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for header, result in pool.map(lambda header: compile_alone(root, compiler, header), headers):
