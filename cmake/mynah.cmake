@@ -45,7 +45,7 @@ endif()
 set(MYNAH_PLAIN_LIBRARIES cli doctor engine formats gpu place store text)
 
 # What is compiled in groups (groups.cmake): what computes stays apart, each source with the compiler's whole attention.
-set(MYNAH_GROUPED_LIBRARIES audio doctor formats gpu media speech store text)
+set(MYNAH_GROUPED_LIBRARIES audio cli doctor engine formats gpu media place speech store text)
 include(groups)
 
 function(mynah_library name)

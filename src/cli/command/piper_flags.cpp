@@ -11,7 +11,7 @@ using enum PeerValue;
 
 // piper1-gpl src/piper/__main__.py and, under their older names, rhasspy/piper src/cpp/main.cpp.
 // -f is mynah's own: there it names the sound, here the text.
-constexpr auto kFlags = std::to_array<PeerFlag>({
+constexpr auto kPiperFlags = std::to_array<PeerFlag>({
     {"-m", "--model", Text, "--model={}", "", ""},
     {"-c", "--config", Text, "--voice-config={}", "", ""},
     {"-i", "--input-file", Text, "--file={}", "", ""},
@@ -38,7 +38,7 @@ constexpr auto kFlags = std::to_array<PeerFlag>({
 }  // namespace
 
 std::span<const PeerFlag> piper_flags() {
-  return kFlags;
+  return kPiperFlags;
 }
 
 }  // namespace mynah::cli

@@ -11,7 +11,7 @@ using enum PeerValue;
 
 // whisper.cpp examples/cli/cli.cpp, in the order of its --help; then what whisper and whisperX have
 // under other names. Flags that mynah calls the same are not here. {} is the value.
-constexpr auto kFlags = std::to_array<PeerFlag>({
+constexpr auto kWhisperFlags = std::to_array<PeerFlag>({
     {"-t", "--threads", Text, "--threads={}", "", ""},
     {"-p", "--processors", Text, "", "1",
      "mynah decodes the windows of a recording together: use --batch and --threads"},
@@ -103,7 +103,7 @@ constexpr auto kFlags = std::to_array<PeerFlag>({
 }  // namespace
 
 std::span<const PeerFlag> whisper_flags() {
-  return kFlags;
+  return kWhisperFlags;
 }
 
 }  // namespace mynah::cli

@@ -90,8 +90,8 @@ void take_longest_step(Measurement& measurement, const ProbeTime& time) {
 
 Result<FullWindow> hear_full_window(WorkerProcess& worker) {
   // An operation on all of a window: minutes on a simulated card, of a large model.
-  constexpr std::chrono::milliseconds kStep{300000};
-  MYNAH_TRY(FullWindow window, worker.ask_for<FullWindow>(Ask::FullWindow, kStep, {}));
+  constexpr std::chrono::milliseconds kWindowLimit{300000};
+  MYNAH_TRY(FullWindow window, worker.ask_for<FullWindow>(Ask::FullWindow, kWindowLimit, {}));
   if (!is_possible(window)) {
     worker.refuse_answer();
   }
@@ -211,14 +211,14 @@ ProbeVerdict judge(Stage stage, const Probe& found, const Reference& reference) 
 
 Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu) {
   // Nothing else limits the processor's own time: it is what everything falls back on.
-  constexpr std::chrono::milliseconds kStep{60000};
+  constexpr std::chrono::milliseconds kProbeLimit{60000};
   const StageGroup group = group_of(file);
   try {
     MYNAH_TRY(const auto worker, WorkerProcess::start(cpu));
     Reference reference;
     const StagePlaces as_it_is = all_on(group, {.device = "cpu", .storage = {}});
     MYNAH_TRY(ProbeRun exact,
-              run_probe(*worker, with_precision(file, Precision::Exact), as_it_is, kStep));
+              run_probe(*worker, with_precision(file, Precision::Exact), as_it_is, kProbeLimit));
     reference.cpu_exact = measurements_of(exact, group, as_it_is);
     for (Measurement& measured : reference.cpu_exact) {
       measured.passed = true;
@@ -228,7 +228,7 @@ Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu
     for (const std::optional<DType>& type : fast_types(file)) {
       const StagePlaces places = all_on(group, {.device = "cpu", .storage = type});
       MYNAH_TRY(const ProbeRun run,
-                run_probe(*worker, with_precision(file, Precision::Fast), places, kStep));
+                run_probe(*worker, with_precision(file, Precision::Fast), places, kProbeLimit));
       for (Measurement& measured : measurements_of(run, group, places)) {
         const auto* const exact_values = values_of(reference.exact, measured.stage);
         const auto* const values = values_of(run.report.probe, measured.stage);
