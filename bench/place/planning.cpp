@@ -11,7 +11,6 @@
 
 namespace mynah::bench {
 
-
 Result<nlohmann::ordered_json> bench_planning(const PlanningOptions& options) {
   place::PlacerOptions wish;
   MYNAH_TRY(wish.request, place::parse_device_request(options.request));
