@@ -18,7 +18,6 @@
 #include "cli/hear/language_observer.h"
 #include "cli/hear/live.h"
 #include "cli/hear/speaker_channels.h"
-#include "cli/models/store_access.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/placement/placement_answer.h"
