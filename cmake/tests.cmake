@@ -37,6 +37,7 @@ endfunction()
 function(mynah_test name)
   add_executable(${name} ${ARGN})
   mynah_test_program(${name})
+  mynah_group_later(${name})
   target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   # Each program says how its single tests went, for tools/count_tests.py.

@@ -17,7 +17,7 @@ namespace {
   const std::string path = test::shared_path("cases/hear/" + std::string(name)); \
   MYNAH_SKIP_WITHOUT(path)
 
-test::Heard hear(const std::string& path, AudioOpenOptions options = {}) {
+test::Heard hear_case(const std::string& path, AudioOpenOptions options = {}) {
   options.media_program = MYNAH_MEDIA_PROGRAM;
   return test::hear(path, options);
 }
@@ -28,7 +28,7 @@ double seconds(const test::Heard& heard) {
 
 TEST(Cases, ARecordingWithADateIsHeard) {
   MYNAH_CASE(path, "dated-mp4-mkv-refused/date.m4a");
-  const auto heard = hear(path);
+  const auto heard = hear_case(path);
   EXPECT_EQ(heard.error, "");
   EXPECT_NEAR(seconds(heard), 3.96, 0.1);
 }
@@ -53,7 +53,7 @@ double loudness(const test::Heard& heard) {
 
 TEST(Cases, AGapOfAnyLengthKeepsTheTimesBehindIt) {
   MYNAH_CASE(path, "gap-over-60s/gap90.webm");
-  const auto heard = hear(path);
+  const auto heard = hear_case(path);
   EXPECT_EQ(heard.error, "");
   EXPECT_NEAR(seconds(heard), 98.47, 0.05);
   EXPECT_NEAR(onset(heard, 10), 94.7, 0.2);
@@ -61,7 +61,7 @@ TEST(Cases, AGapOfAnyLengthKeepsTheTimesBehindIt) {
 
 TEST(Cases, SoundThatBeginsAfterThePictureKeepsTheFilmsTime) {
   MYNAH_CASE(path, "late-audio-track/late.mp4");
-  const auto heard = hear(path);
+  const auto heard = hear_case(path);
   EXPECT_EQ(heard.error, "");
   EXPECT_NEAR(seconds(heard), 8.96, 0.05);
   EXPECT_GT(onset(heard), 4.9);
@@ -72,19 +72,19 @@ TEST(Cases, ChannelsThatCancelEachOtherAreHeardAndTold) {
   std::string note;
   AudioOpenOptions options;
   options.note = [&note](const std::string& text) { note += text; };
-  const auto mixed = hear(path, options);
+  const auto mixed = hear_case(path, options);
   EXPECT_THAT(note, testing::HasSubstr("cancel each other"));
   options.channel = 0;
-  const auto left = hear(path, options);
+  const auto left = hear_case(path, options);
   EXPECT_NEAR(loudness(mixed), loudness(left), 0.05 * loudness(left));
 }
 
 TEST(Cases, SpeechInTheCentreOfAFilmIsLouderThanWhatSurroundsIt) {
   MYNAH_CASE(path, "surround-51-downmix/s51d_0.25.mkv");
-  const auto mixed = hear(path);
+  const auto mixed = hear_case(path);
   AudioOpenOptions options;
   options.channel = 2;
-  const auto centre = hear(path, options);
+  const auto centre = hear_case(path, options);
   ASSERT_EQ(mixed.samples.size(), centre.samples.size());
   double product = 0;
   for (size_t i = 0; i < mixed.samples.size(); ++i) {
@@ -100,56 +100,56 @@ TEST(Cases, ASecondTrackIsNamedAndCanBeAskedFor) {
   std::string note;
   AudioOpenOptions options;
   options.note = [&note](const std::string& text) { note += text; };
-  const auto first = hear(path, options);
+  const auto first = hear_case(path, options);
   EXPECT_THAT(note,
               testing::HasSubstr("holds 2 audio tracks (1: eng aac 'Desktop', 2: eng aac 'Mic')"));
 
   options.track = "2";
-  const auto second = hear(path, options);
+  const auto second = hear_case(path, options);
   EXPECT_EQ(second.error, "");
   EXPECT_NE(first.samples, second.samples);
   options.track = "en,eng";
-  EXPECT_EQ(hear(path, options).samples, first.samples);
+  EXPECT_EQ(hear_case(path, options).samples, first.samples);
   for (const char* wanted : {"3", "0", "deu", "x"}) {
     options.track = wanted;
     EXPECT_THAT(
-        hear(path, options).error,
+        hear_case(path, options).error,
         testing::HasSubstr("has no audio track " + std::string(wanted) + ": wanted one of"));
   }
 }
 
 TEST(Cases, ATrackThatCannotBeDecodedIsPassedOver) {
   MYNAH_CASE(path, "undecodable-first-track/spatial2.qta");
-  const auto heard = hear(path);
+  const auto heard = hear_case(path);
   EXPECT_EQ(heard.error, "");
   EXPECT_NEAR(seconds(heard), 11, 0.1);
 }
 
 TEST(Cases, AWavWhoseRecorderCrashedIsHeardToItsEnd) {
   MYNAH_CASE(path, "wav-size-zero/w_zero.wav");
-  const auto heard = hear(path);
+  const auto heard = hear_case(path);
   EXPECT_EQ(heard.error, "");
   EXPECT_NEAR(seconds(heard), 3.955, 0.01);
 }
 
 TEST(Cases, SamplesWithoutAHeaderAreRefusedAndRawIsNamed) {
   MYNAH_CASE(path, "raw-telephony-extensions/tel.ul");
-  EXPECT_THAT(hear(path).error, testing::HasSubstr("--raw mulaw --raw-rate 8000"));
+  EXPECT_THAT(hear_case(path).error, testing::HasSubstr("--raw mulaw --raw-rate 8000"));
   AudioOpenOptions options;
   options.raw = {.rate_hz = 8000, .channels = 1, .encoding = "mulaw"};
-  EXPECT_NEAR(seconds(hear(path, options)), 11, 0.01);
+  EXPECT_NEAR(seconds(hear_case(path, options)), 11, 0.01);
 }
 
 TEST(Cases, AWavBehindAWavIsHeard) {
   MYNAH_CASE(path, "cat-two-wavs/w_twowavs.wav");
-  const auto heard = hear(path);
+  const auto heard = hear_case(path);
   EXPECT_EQ(heard.error, "");
   EXPECT_NEAR(seconds(heard), 7.91, 0.02);
 }
 
 TEST(Cases, ARecordingInAnotherCodecThatWasJoinedOnIsHeard) {
   MYNAH_CASE(path, "chained-codec-change/chained2.ogg");
-  const auto heard = hear(path);
+  const auto heard = hear_case(path);
   EXPECT_EQ(heard.error, "");
   EXPECT_NEAR(seconds(heard), 14.955, 0.01);
 }

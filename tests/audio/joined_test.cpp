@@ -26,8 +26,8 @@ using testing::HasSubstr;
 constexpr int kWav = SF_FORMAT_WAV | SF_FORMAT_PCM_16;
 constexpr int kFlac = SF_FORMAT_FLAC | SF_FORMAT_PCM_16;
 constexpr int kAiff = SF_FORMAT_AIFF | SF_FORMAT_PCM_16;
-constexpr int kVorbis = SF_FORMAT_OGG | SF_FORMAT_VORBIS;
-constexpr int kOpus = SF_FORMAT_OGG | SF_FORMAT_OPUS;
+constexpr int kOggVorbis = SF_FORMAT_OGG | SF_FORMAT_VORBIS;
+constexpr int kOggOpus = SF_FORMAT_OGG | SF_FORMAT_OPUS;
 
 class Joined : public testing::Test {
  protected:
@@ -68,7 +68,7 @@ TEST_F(Joined, EachIsHeardWhateverItsFormatRateAndChannels) {
   for (const std::string& joined :
        {wav + other + wav, flac + bytes(kFlac, 48000, 2) + flac, wav + flac + wav,
         bytes(kAiff) + wav + flac,
-        bytes(kVorbis) + bytes(kOpus, 48000) + bytes(kVorbis, 48000, 2)}) {
+        bytes(kOggVorbis) + bytes(kOggOpus, 48000) + bytes(kOggVorbis, 48000, 2)}) {
     const auto heard = hear(joined);
     EXPECT_EQ(heard.error, "");
     EXPECT_NEAR(static_cast<double>(heard.samples.size()), 48000, 40);
@@ -94,7 +94,7 @@ TEST_F(Joined, WhatFollowsAFormatThatSaysNothingOfItsLengthIsHeard) {
   const std::string rf64 = bytes(SF_FORMAT_RF64 | SF_FORMAT_PCM_16);
   const std::string tag = std::string("ID3\x03\0\0\0\0\0\x0A", 10) + std::string(10, '\0');
   for (const std::string& joined :
-       {bytes(kFlac) + mp4, bytes(kVorbis) + mp4, rf64 + rf64, mp4 + bytes(kOpus, 48000)}) {
+       {bytes(kFlac) + mp4, bytes(kOggVorbis) + mp4, rf64 + rf64, mp4 + bytes(kOggOpus, 48000)}) {
     const auto heard = hear(joined);
     EXPECT_EQ(heard.error, "");
     EXPECT_NEAR(static_cast<double>(heard.samples.size()), 32000, 3000);

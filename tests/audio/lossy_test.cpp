@@ -31,7 +31,7 @@ struct Kind {
 
 constexpr std::array<Kind, 3> kKinds = {{{"a.mp3", kMp3}, {"a.ogg", kVorbis}, {"a.opus", kOpus}}};
 
-test::Heard hear(const std::string& path, double start_s = 0) {
+test::Heard hear_lossy(const std::string& path, double start_s = 0) {
   AudioOpenOptions options;
   options.media_program = MYNAH_MEDIA_PROGRAM;
   options.start_s = start_s;
@@ -52,7 +52,7 @@ test::Heard hear_piped(const std::string& path) {
       at += static_cast<size_t>(wrote);
     }
   });
-  auto heard = hear("-");
+  auto heard = hear_lossy("-");
   writer.join();
   ::dup2(saved.get(), STDIN_FILENO);
   return heard;
@@ -101,7 +101,7 @@ TEST_F(Lossy, LengthAndSoundAreKeptByNameAndThroughAPipe) {
     for (const Kind& kind : kKinds) {
       SCOPED_TRACE(kind.name);
       const std::string path = write(kind, sound, rate_hz);
-      const auto heard = hear(path);
+      const auto heard = hear_lossy(path);
       EXPECT_EQ(heard.error, "");
       ASSERT_EQ(heard.samples.size(), 224000U);
       const auto expected = test::sine(440, 16000, 224000);
@@ -124,13 +124,13 @@ TEST_F(Lossy, VorbisOfAnyLengthIsKeptAndSoWhenJoined) {
     SCOPED_TRACE(samples);
     const std::string path = write(kKinds[1], test::sine(440, 16000, samples));
     joined += test::read_file(path);
-    const auto heard = hear(path);
+    const auto heard = hear_lossy(path);
     EXPECT_EQ(heard.error, "");
     EXPECT_EQ(heard.samples.size(), samples);
     EXPECT_EQ(hear_piped(path).samples, heard.samples);
     joined_samples.insert(joined_samples.end(), heard.samples.begin(), heard.samples.end());
   }
-  const auto heard = hear(file("joined.ogg", joined));
+  const auto heard = hear_lossy(file("joined.ogg", joined));
   EXPECT_EQ(heard.error, "");
   EXPECT_EQ(heard.samples, joined_samples);
 }
@@ -140,7 +140,7 @@ TEST_F(Lossy, TheFirstHalfGivesWhatIsThereThenTheError) {
     SCOPED_TRACE(kind.name);
     const std::string path = write(kind, rise(40));
     std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-    const auto heard = hear(path);
+    const auto heard = hear_lossy(path);
     EXPECT_GT(heard.samples.size(), 16000U * 4);
     EXPECT_THAT(heard.error, HasSubstr(std::string(kind.name) + " is cut off after "));
     EXPECT_THAT(hear_piped(path).error, HasSubstr("standard input is cut off after "));
@@ -155,19 +155,19 @@ TEST_F(Lossy, AnMp3WithoutALengthIsCutOffWhereItsLastFrameIs) {
   const std::string sync = bytes.substr(first, 2);
   const size_t second = bytes.find(sync, first + 4);
   const std::string frames = bytes.substr(second);
-  EXPECT_EQ(hear(file("whole.mp3", frames)).error, "");
-  EXPECT_THAT(hear(file("cut.mp3", frames.substr(0, frames.size() - 20))).error,
+  EXPECT_EQ(hear_lossy(file("whole.mp3", frames)).error, "");
+  EXPECT_THAT(hear_lossy(file("cut.mp3", frames.substr(0, frames.size() - 20))).error,
               HasSubstr("cut.mp3 is cut off after 4."));
 }
 
 TEST_F(Lossy, TagsZerosAndJoinedRecordingsAreNoDamage) {
   const std::string mp3 = test::read_file(write(kKinds[0], rise(2)));
-  EXPECT_EQ(hear(file("tag.mp3", mp3 + "TAG" + std::string(125, 'x'))).error, "");
-  EXPECT_EQ(hear(file("zeros.mp3", mp3 + std::string(5000, '\0'))).error, "");
-  EXPECT_EQ(hear(file("joined.mp3", mp3 + mp3)).error, "");
+  EXPECT_EQ(hear_lossy(file("tag.mp3", mp3 + "TAG" + std::string(125, 'x'))).error, "");
+  EXPECT_EQ(hear_lossy(file("zeros.mp3", mp3 + std::string(5000, '\0'))).error, "");
+  EXPECT_EQ(hear_lossy(file("joined.mp3", mp3 + mp3)).error, "");
   const std::string opus = test::read_file(write(kKinds[2], rise(2)));
-  EXPECT_EQ(hear(file("tag.opus", opus + "TAG" + std::string(125, 'x'))).error, "");
-  EXPECT_EQ(hear(file("joined.opus", opus + opus)).error, "");
+  EXPECT_EQ(hear_lossy(file("tag.opus", opus + "TAG" + std::string(125, 'x'))).error, "");
+  EXPECT_EQ(hear_lossy(file("joined.opus", opus + opus)).error, "");
 }
 
 TEST_F(Lossy, DamageInTheMiddleIsToldAndLeavesTheRestInItsPlace) {
@@ -179,7 +179,7 @@ TEST_F(Lossy, DamageInTheMiddleIsToldAndLeavesTheRestInItsPlace) {
       bytes[i] = static_cast<char>(random() >> 8U);
     }
     const std::string path = file(kind.name, bytes);
-    const auto heard = hear(path);
+    const auto heard = hear_lossy(path);
     EXPECT_THAT(heard.error, HasSubstr(std::string(kind.name) + " is damaged after "));
     EXPECT_THAT(hear_piped(path).error, HasSubstr("standard input is damaged after "));
     // Of MP3, the length of what is lost is a guess: within two frames of 576 samples.
@@ -200,19 +200,20 @@ TEST_F(Lossy, AnOggPageThatIsMissingIsDamageAndALastOneIsACut) {
   const auto starts = pages(bytes);
   ASSERT_GT(starts.size(), 8U);
   const std::string dropped = bytes.substr(0, starts[5]) + bytes.substr(starts[6]);
-  const auto heard = hear(file("gap.opus", dropped));
+  const auto heard = hear_lossy(file("gap.opus", dropped));
   EXPECT_THAT(heard.error, HasSubstr("gap.opus is damaged after "));
   EXPECT_EQ(heard.samples.size(), 14U * 16000);
   const std::string ends_early = bytes.substr(0, starts[starts.size() - 2]);
-  EXPECT_THAT(hear(file("early.opus", ends_early)).error, HasSubstr("early.opus is cut off after"));
+  EXPECT_THAT(hear_lossy(file("early.opus", ends_early)).error,
+              HasSubstr("early.opus is cut off after"));
 }
 
 TEST_F(Lossy, ACutOutStretchEqualsThatPartOfTheWhole) {
   for (const Kind& kind : kKinds) {
     SCOPED_TRACE(kind.name);
     const std::string path = write(kind, rise(14));
-    const auto whole = hear(path).samples;
-    const auto part = hear(path, 11.7);
+    const auto whole = hear_lossy(path).samples;
+    const auto part = hear_lossy(path, 11.7);
     EXPECT_EQ(part.error, "");
     ASSERT_EQ(part.samples.size(), whole.size() - 187200);
     EXPECT_LE(test::largest_difference(part.samples, {whole.begin() + 187200, whole.end()}), 0.02F);
@@ -223,7 +224,7 @@ TEST_F(Lossy, NothingIsPrinted) {
   const std::string path = write(kKinds[0], rise(4));
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   testing::internal::CaptureStderr();
-  hear(path);
+  hear_lossy(path);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 

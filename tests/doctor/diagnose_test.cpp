@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "doctor/facts_json.h"
+#include "doctor/known_frameworks.h"
 #include "doctor/verdicts/framework_files.h"
-#include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
@@ -50,13 +50,6 @@ Report report_of(const Facts& facts) {
     });
   });
   return report;
-}
-
-Framework known(const char* name, const char* version) {
-  auto framework =
-      known_framework(name, Version::parse(version).value(), System::Linux, builtin_knowledge());
-  EXPECT_TRUE(framework) << name << " " << version;
-  return framework ? *std::move(framework) : Framework();
 }
 
 Outcome only_outcome(const Report& report) {

@@ -10,17 +10,10 @@
 
 #include "doctor/diagnose.h"
 #include "doctor/errors/explain.h"
-#include "doctor/verdicts/known_framework.h"
+#include "doctor/known_frameworks.h"
 
 namespace mynah::doctor {
 namespace {
-
-Framework known(const char* name, const char* version, System system = System::Linux) {
-  auto framework =
-      known_framework(name, Version::parse(version).value(), system, builtin_knowledge());
-  EXPECT_TRUE(framework) << name << " " << version;
-  return framework ? *std::move(framework) : Framework();
-}
 
 // As if its own files had been read.
 Framework read(Framework framework) {

@@ -20,15 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::vector<std::string> words_of(const Report& report, const char* rule) {
-  std::vector<std::string> words;
-  for (const auto& finding : of_rule(report, rule)) {
-    words.push_back(std::string(level_name(finding->level)) + ": " + finding->text);
-  }
-  return words;
-}
-
-std::vector<std::string> found(const char* rule, const std::string& dockerfile) {
+std::vector<std::string> found_in(const char* rule, const std::string& dockerfile) {
   return words_of(judge(files({{"Dockerfile", dockerfile.c_str()}})), rule);
 }
 
@@ -99,39 +91,39 @@ TEST(RecipeBuilds, AnOlderCompilerDoesNotKnowANewArchitecture) {
       "RUN cmake -B build -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=\"86;120\" && cmake --build "
       "build\n";
   const std::string old = "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\n";
-  EXPECT_THAT(found(kArchitecture, old + build),
+  EXPECT_THAT(found_in(kArchitecture, old + build),
               ElementsAre(AllOf(HasSubstr("fail: "), HasSubstr("nvcc of CUDA 12.4.1 does not know: "
                                                                "sm_120 (compute capability 12.0) "
                                                                "came with CUDA 12.8"))));
   EXPECT_THAT(remedies(kArchitecture, "Dockerfile", old + build),
               Contains(HasSubstr("nvidia/cuda:12.8.1-devel-ubuntu22.04")));
-  EXPECT_THAT(found(kArchitecture, "FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\n" + build),
+  EXPECT_THAT(found_in(kArchitecture, "FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\n" + build),
               IsEmpty());
   // A stage that is only built, and variables of the image.
-  EXPECT_THAT(found(kArchitecture,
-                    "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\n"
-                    "ENV CMAKE_ARGS=\"-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES=120\"\n"
-                    "RUN pip install llama-cpp-python\n"
-                    "FROM nvidia/cuda:12.8.1-runtime-ubuntu22.04\n"
-                    "COPY --from=build /app /app\n"),
+  EXPECT_THAT(found_in(kArchitecture,
+                       "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\n"
+                       "ENV CMAKE_ARGS=\"-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES=120\"\n"
+                       "RUN pip install llama-cpp-python\n"
+                       "FROM nvidia/cuda:12.8.1-runtime-ubuntu22.04\n"
+                       "COPY --from=build /app /app\n"),
               ElementsAre(HasSubstr("fail: ")));
-  EXPECT_THAT(found(kArchitecture, old + "ENV TORCH_CUDA_ARCH_LIST=\"12.0\"\n"
-                                         "RUN pip install --no-build-isolation flash-attn\n"),
+  EXPECT_THAT(found_in(kArchitecture, old + "ENV TORCH_CUDA_ARCH_LIST=\"12.0\"\n"
+                                            "RUN pip install --no-build-isolation flash-attn\n"),
               ElementsAre(HasSubstr("fail: ")));
   // Wheels are compiled already.
-  EXPECT_THAT(found(kArchitecture,
-                    old + "ENV TORCH_CUDA_ARCH_LIST=\"12.0\"\nRUN pip install torch==2.7.1\n"),
+  EXPECT_THAT(found_in(kArchitecture,
+                       old + "ENV TORCH_CUDA_ARCH_LIST=\"12.0\"\nRUN pip install torch==2.7.1\n"),
               IsEmpty());
   // Another toolkit, or a command that may not run.
-  EXPECT_THAT(found(kArchitecture, old + "RUN apt-get install -y cuda-toolkit-12-8\n" + build),
+  EXPECT_THAT(found_in(kArchitecture, old + "RUN apt-get install -y cuda-toolkit-12-8\n" + build),
               ElementsAre(HasSubstr("unknown: ")));
-  EXPECT_THAT(found(kArchitecture, old + "RUN cmake -DGGML_CUDA=ON "
-                                         "-DCMAKE_CUDA_ARCHITECTURES=120 . || true\n"),
+  EXPECT_THAT(found_in(kArchitecture, old + "RUN cmake -DGGML_CUDA=ON "
+                                            "-DCMAKE_CUDA_ARCHITECTURES=120 . || true\n"),
               ElementsAre(HasSubstr("unknown: ")));
   // And the newest have left the old ones behind.
-  EXPECT_THAT(found(kArchitecture,
-                    "FROM nvidia/cuda:13.0.1-devel-ubuntu24.04\n"
-                    "RUN cmake -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=61 .\n"),
+  EXPECT_THAT(found_in(kArchitecture,
+                       "FROM nvidia/cuda:13.0.1-devel-ubuntu24.04\n"
+                       "RUN cmake -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=61 .\n"),
               ElementsAre(HasSubstr("sm_61 (compute capability 6.1) left with CUDA 13.0")));
 }
 
@@ -167,7 +159,7 @@ TEST(RecipeBuilds, WhatIsCompiledHoldsCodeForTheCardThatIsThere) {
 TEST(RecipeBuilds, AnImageIsKnownByItsShortName) {
   const std::string build = "RUN cmake -B b -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=120 .\n";
   const std::string old = "FROM docker.io/nvidia/cuda:12.4.1-devel-ubuntu22.04\n";
-  EXPECT_THAT(found(kArchitecture, old + build), ElementsAre(HasSubstr("fail: ")));
+  EXPECT_THAT(found_in(kArchitecture, old + build), ElementsAre(HasSubstr("fail: ")));
   EXPECT_THAT(remedies(kArchitecture, "Dockerfile", old + build),
               Contains(HasSubstr("nvidia/cuda:12.8.1-devel-ubuntu22.04")));
   EXPECT_THAT(
@@ -181,9 +173,9 @@ TEST(RecipeBuilds, ACopiedEnvironmentWantsThePythonThatItWasMadeWith) {
   const auto copied = [](const std::string& first, const std::string& last,
                          const std::string& more = "",
                          const std::string& make = "python -m venv /opt/venv") {
-    return found(kCopied, "FROM " + first + " AS build\nRUN " + make +
-                              " && /opt/venv/bin/pip install torch==2.7.1\nFROM " + last + "\n" +
-                              more + "COPY --from=build /opt/venv /opt/venv\n");
+    return found_in(kCopied, "FROM " + first + " AS build\nRUN " + make +
+                                 " && /opt/venv/bin/pip install torch==2.7.1\nFROM " + last + "\n" +
+                                 more + "COPY --from=build /opt/venv /opt/venv\n");
   };
   EXPECT_THAT(copied("python:3.11", "python:3.12-slim"),
               ElementsAre(AllOf(HasSubstr("fail: /opt/venv was made with Python 3.11"),
@@ -226,19 +218,20 @@ TEST(RecipeBuilds, FlashAttnIsBuiltWithTheTorchThatIsThere) {
   EXPECT_THAT(remedies(kTorch, "requirements.txt", "torch==2.7.1\nflash-attn==2.7.4.post1\n"),
               Contains("pip install --no-build-isolation \"flash-attn==2.7.4.post1\""));
   const std::string image = "FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\n";
-  EXPECT_THAT(found(kTorch, image + "RUN pip install torch==2.7.1 flash-attn\n"),
-              ElementsAre(HasSubstr("its build imports torch")));
-  EXPECT_THAT(found(kTorch, image + "RUN pip install torch==2.7.1\nRUN pip install flash-attn\n"),
+  EXPECT_THAT(found_in(kTorch, image + "RUN pip install torch==2.7.1 flash-attn\n"),
               ElementsAre(HasSubstr("its build imports torch")));
   EXPECT_THAT(
-      found(kTorch, image + "RUN pip install --no-build-isolation torch==2.7.1 flash-attn\n"),
+      found_in(kTorch, image + "RUN pip install torch==2.7.1\nRUN pip install flash-attn\n"),
+      ElementsAre(HasSubstr("its build imports torch")));
+  EXPECT_THAT(
+      found_in(kTorch, image + "RUN pip install --no-build-isolation torch==2.7.1 flash-attn\n"),
       ElementsAre(HasSubstr("it is not there yet")));
   for (const char* const fine :
        {"RUN pip install torch==2.7.1\nRUN pip install --no-build-isolation flash-attn\n",
         "RUN pip install torch==2.7.1 && pip install flash-attn --no-build-isolation\n",
         "ENV PIP_NO_BUILD_ISOLATION=1\nRUN pip install torch==2.7.1\nRUN pip install "
         "flash-attn\n"}) {
-    EXPECT_THAT(found(kTorch, image + fine), IsEmpty()) << fine;
+    EXPECT_THAT(found_in(kTorch, image + fine), IsEmpty()) << fine;
   }
 }
 

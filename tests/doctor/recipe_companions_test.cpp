@@ -15,14 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::vector<std::string> words_of(const Report& report, const char* rule) {
-  std::vector<std::string> words;
-  for (const auto& finding : of_rule(report, rule)) {
-    words.push_back(std::string(level_name(finding->level)) + ": " + finding->text);
-  }
-  return words;
-}
-
 std::vector<std::string> found(const char* rule, const std::string& text,
                                const char* path = "requirements.txt") {
   return words_of(judge(files({{path, text.c_str()}})), rule);

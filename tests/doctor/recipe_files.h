@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "doctor/knowledge/knowledge.h"
+#include "doctor/recipes/alignment.h"
 #include "doctor/recipes/recipe_rules.h"
 #include "doctor/recipes/recipes.h"
 
@@ -72,6 +73,27 @@ inline std::vector<std::string> failures(const Report& report) {
     }
   }
   return found;
+}
+
+// How grave, and in what words.
+inline std::vector<std::string> words_of(const Report& report, const char* rule) {
+  std::vector<std::string> words;
+  for (const auto& finding : of_rule(report, rule)) {
+    words.push_back(std::string(level_name(finding->level)) + ": " + finding->text);
+  }
+  return words;
+}
+
+// What each column of the matrix comes to in a row.
+inline std::vector<std::string> resolved(const Alignment& alignment, const char* name) {
+  std::vector<std::string> cells;
+  const auto row = std::ranges::find(alignment.rows, name, &AlignmentRow::name);
+  if (row != alignment.rows.end()) {
+    for (const AlignmentCell& cell : row->cells) {
+      cells.push_back(cell.resolved);
+    }
+  }
+  return cells;
 }
 
 }  // namespace mynah::doctor

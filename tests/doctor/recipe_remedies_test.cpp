@@ -18,18 +18,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What each column of the matrix comes to in a row.
-std::vector<std::string> resolved(const Alignment& alignment, const char* name) {
-  std::vector<std::string> cells;
-  const auto row = std::ranges::find(alignment.rows, name, &AlignmentRow::name);
-  if (row != alignment.rows.end()) {
-    for (const AlignmentCell& cell : row->cells) {
-      cells.push_back(cell.resolved);
-    }
-  }
-  return cells;
-}
-
 }  // namespace
 
 // Two services of one file, each with a cuDNN that the other's package wants.

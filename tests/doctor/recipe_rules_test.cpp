@@ -62,16 +62,6 @@ const AlignmentRow* row_of(const Alignment& alignment, const char* name) {
   return nullptr;
 }
 
-std::vector<std::string> resolved(const Alignment& alignment, const char* name) {
-  std::vector<std::string> cells;
-  if (const AlignmentRow* row = row_of(alignment, name)) {
-    for (const AlignmentCell& cell : row->cells) {
-      cells.push_back(cell.resolved);
-    }
-  }
-  return cells;
-}
-
 std::vector<std::string> edits(const Alignment& alignment) {
   std::vector<std::string> texts;
   for (const AlignmentEdit& edit : alignment.edits) {

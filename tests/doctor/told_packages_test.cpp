@@ -34,13 +34,13 @@ Facts told(const std::vector<std::pair<std::string, std::string>>& packages) {
   return facts;
 }
 
-Report report_of(Facts facts) {
+Report told_report_of(Facts facts) {
   add_told_frameworks(facts, builtin_knowledge());
   return diagnose(facts, builtin_knowledge());
 }
 
 Outcome outcome_of(Facts facts, std::string_view framework) {
-  const Report report = report_of(std::move(facts));
+  const Report report = told_report_of(std::move(facts));
   const auto found = std::ranges::find(report.verdicts, framework, &FrameworkVerdict::framework);
   EXPECT_NE(found, report.verdicts.end()) << framework;
   return found == report.verdicts.end() ? Outcome::Unknown : found->outcome;
@@ -49,7 +49,7 @@ Outcome outcome_of(Facts facts, std::string_view framework) {
 TEST(ToldPackages, AreJudgedByWhatIsKnownOfTheirVersion) {
   const Facts old = told({{"torch", "2.7.1+cu126"}, {"numpy", "2.1.0"}});
   EXPECT_EQ(outcome_of(old, "torch"), Outcome::FailsAtFirstKernel);
-  const Report report = report_of(old);
+  const Report report = told_report_of(old);
   EXPECT_EQ(report.worst(), Level::Fail);
   EXPECT_THAT(report.findings.front().remedies,
               Contains(Field(&Remedy::command, HasSubstr("cu128"))));
@@ -62,7 +62,7 @@ TEST(ToldPackages, AreJudgedByWhatIsKnownOfTheirVersion) {
   EXPECT_EQ(
       outcome_of(told({{"onnxruntime", "1.23.2"}, {"onnxruntime-gpu", "1.31.1"}}), "onnxruntime"),
       Outcome::Works);
-  EXPECT_TRUE(report_of(told({{"numpy", "2.1.0"}})).verdicts.empty());
+  EXPECT_TRUE(told_report_of(told({{"numpy", "2.1.0"}})).verdicts.empty());
 }
 
 TEST(ToldPackages, BuildsThatNobodyLookedIntoAreUnknown) {
@@ -101,7 +101,7 @@ TEST(ToldPackages, ThatWantAnotherCudnnThanComesAreWarnedOf) {
   const auto warned = [](const std::vector<std::pair<std::string, std::string>>& packages) {
     Facts facts = told(packages);
     facts.machine.cards.front().name = "RTX 4090";
-    const Report report = report_of(facts);
+    const Report report = told_report_of(facts);
     const auto found =
         std::ranges::find(report.findings, "cudnn of another version", &Finding::rule);
     return found == report.findings.end() ? Finding() : *found;
@@ -143,7 +143,7 @@ TEST(ToldPackages, WhatWantsOtherLibrariesThanComeIsUnknownInTheTable) {
             Outcome::Works);
   Facts facts = told({{"ctranslate2", "4.8.5"}, {"nvidia-cublas-cu11", "11.11.3.6"}});
   facts.environments.front().kind = "venv";
-  const Report report = report_of(facts);
+  const Report report = told_report_of(facts);
   const auto found =
       std::ranges::find(report.findings, "cublas of another version", &Finding::rule);
   ASSERT_NE(found, report.findings.end());

@@ -38,7 +38,7 @@ constexpr std::string_view kHostConfig =
     "#endif\n"
     "#endif\n";
 
-class Tree {
+class ToolkitTree {
  public:
   void file(const std::string& path, std::string_view text = "") {
     write_file(folder_ / path, text);
@@ -74,20 +74,20 @@ class Tree {
   TemporaryFolder folder_;
 };
 
-std::vector<Finding> judged(const Facts& facts) {
+std::vector<Finding> judged_toolkits(const Facts& facts) {
   Diagnosis diagnosis{.facts = facts, .knowledge = builtin_knowledge(), .report = {}};
   judge_toolkits(diagnosis);
   return diagnosis.report.findings;
 }
 
-const Finding* find(const std::vector<Finding>& findings, std::string_view rule) {
+const Finding* finding_of(const std::vector<Finding>& findings, std::string_view rule) {
   const auto found = std::ranges::find(findings, rule, &Finding::rule);
   return found == findings.end() ? nullptr : &*found;
 }
 
-void expect_one(const Facts& facts, std::string_view rule, Level level) {
-  const std::vector<Finding> findings = judged(facts);
-  const Finding* const finding = find(findings, rule);
+void expect_one_of_toolkits(const Facts& facts, std::string_view rule, Level level) {
+  const std::vector<Finding> findings = judged_toolkits(facts);
+  const Finding* const finding = finding_of(findings, rule);
   ASSERT_NE(finding, nullptr) << rule;
   EXPECT_EQ(finding->level, level) << rule << ": " << finding->text;
   if (level == Level::Fail) {
@@ -136,7 +136,7 @@ TEST(ToolkitText, VersionsAreReadAsEachFileHasThem) {
 }
 
 TEST(GatherToolkits, ALinuxToolkitIsReadOnceWithItsCompiler) {
-  Tree tree;
+  ToolkitTree tree;
   tree.toolkit("usr/local/cuda-12.1", "12.1.1", 12010);
   tree.link("usr/local/cuda", "cuda-12.1");
   tree.file("usr/bin/x86_64-linux-gnu-gcc-13");
@@ -163,7 +163,7 @@ TEST(GatherToolkits, ALinuxToolkitIsReadOnceWithItsCompiler) {
 }
 
 TEST(GatherToolkits, DebiansToolkitHasItsHeadersInUsrAndItsOwnCompiler) {
-  Tree tree;
+  ToolkitTree tree;
   tree.file("usr/bin/nvcc", "#!/bin/sh\n");
   tree.file("usr/include/cuda.h", "#define CUDA_VERSION 11080\n");
   tree.file("usr/include/crt/host_config.h", kHostConfig);
@@ -179,7 +179,7 @@ TEST(GatherToolkits, DebiansToolkitHasItsHeadersInUsrAndItsOwnCompiler) {
 }
 
 TEST(GatherToolkits, ANewerToolkitHasItsCppHeadersInAFolderOfTheirOwnAndCondasLieInTargets) {
-  Tree tree;
+  ToolkitTree tree;
   tree.file("usr/local/cuda-13.0/bin/nvcc");
   tree.file("usr/local/cuda-13.0/include/cccl/nv/target");
   tree.file("opt/conda/bin/nvcc");
@@ -198,7 +198,7 @@ TEST(GatherToolkits, ANewerToolkitHasItsCppHeadersInAFolderOfTheirOwnAndCondasLi
 
 // Case 4 of the doctor's issue: a Windows tree with a minimal CUDA 12.1.
 TEST(Toolkits, AMinimalCuda121OfWindowsStopsAtThreeHeadersWhichAreSaidAtOnce) {
-  Tree tree;
+  ToolkitTree tree;
   const std::string base = "Program Files/NVIDIA GPU Computing Toolkit/CUDA/v12.1";
   tree.file(base + "/bin/nvcc.exe");
   tree.file(base + "/version.json", R"({"cuda": {"version": "12.1.1"}})");
@@ -221,7 +221,7 @@ TEST(Toolkits, AMinimalCuda121OfWindowsStopsAtThreeHeadersWhichAreSaidAtOnce) {
   EXPECT_TRUE(facts.toolkits[0].named);
   EXPECT_TRUE(facts.toolkits[0].on_path);
 
-  const std::vector<Finding> findings = judged(facts);
+  const std::vector<Finding> findings = judged_toolkits(facts);
   ASSERT_EQ(findings.size(), 1U);
   const Finding& finding = findings[0];
   EXPECT_EQ(finding.level, Level::Fail);
@@ -235,13 +235,13 @@ TEST(Toolkits, AMinimalCuda121OfWindowsStopsAtThreeHeadersWhichAreSaidAtOnce) {
   Card& card = facts.machine.cards.emplace_back();
   card.name = "NVIDIA GeForce RTX 5090";
   card.compute_capability = "12.0";
-  const std::vector<Finding> with_card = judged(facts);
-  EXPECT_EQ(find(with_card, "toolkit headers")->remedies.size(), 3U);
-  EXPECT_EQ(find(with_card, "toolkit too old for card")->level, Level::Warning);
+  const std::vector<Finding> with_card = judged_toolkits(facts);
+  EXPECT_EQ(finding_of(with_card, "toolkit headers")->remedies.size(), 3U);
+  EXPECT_EQ(finding_of(with_card, "toolkit too old for card")->level, Level::Warning);
 }
 
 TEST(ToolkitRules, ACompleteToolkitIsGood) {
-  const std::vector<Finding> findings = judged(complete("12.1"));
+  const std::vector<Finding> findings = judged_toolkits(complete("12.1"));
   ASSERT_EQ(findings.size(), 1U) << findings.back().text;
   EXPECT_EQ(findings[0].level, Level::Good);
 }
@@ -249,13 +249,15 @@ TEST(ToolkitRules, ACompleteToolkitIsGood) {
 TEST(ToolkitRules, HeadersThatNobodyLookedForAreNotMissing) {
   Facts facts = complete("12.1");
   facts.toolkits[0].headers.clear();
-  EXPECT_EQ(judged(facts)[0].level, Level::Good);
+  EXPECT_EQ(judged_toolkits(facts)[0].level, Level::Good);
 }
 
 TEST(ToolkitRules, EachSystemHasItsOwnCommandForTheHeaders) {
   Facts facts = complete("12.1");
   facts.toolkits[0].headers["cub/cub.cuh"] = false;
-  const auto command = [&] { return find(judged(facts), "toolkit headers")->remedies[0].command; };
+  const auto command = [&] {
+    return finding_of(judged_toolkits(facts), "toolkit headers")->remedies[0].command;
+  };
   EXPECT_EQ(command(), "sudo apt-get install -y cuda-cccl-12-1");
   facts.machine.release = "Fedora Linux 42";
   EXPECT_EQ(command(), "sudo dnf install -y cuda-cccl-12-1");
@@ -270,28 +272,29 @@ TEST(ToolkitRules, ACompilerThatNvccRefusesFailsUnlessAnotherIsThere) {
   Facts facts = complete("12.1");
   Toolkit& toolkit = facts.toolkits[0];
   toolkit.host_compiler = "gcc 13.2.0";
-  expect_one(facts, "host compiler", Level::Fail);
-  EXPECT_EQ(find(judged(facts), "host compiler")->remedies[0].command,
+  expect_one_of_toolkits(facts, "host compiler", Level::Fail);
+  EXPECT_EQ(finding_of(judged_toolkits(facts), "host compiler")->remedies[0].command,
             "sudo apt-get install -y g++-12 && export NVCC_CCBIN=g++-12");
   toolkit.other_compilers = {"gcc 14", "gcc 11"};
-  expect_one(facts, "host compiler", Level::Warning);
-  EXPECT_EQ(find(judged(facts), "host compiler")->remedies[0].command, "export NVCC_CCBIN=g++-11");
+  expect_one_of_toolkits(facts, "host compiler", Level::Warning);
+  EXPECT_EQ(finding_of(judged_toolkits(facts), "host compiler")->remedies[0].command,
+            "export NVCC_CCBIN=g++-11");
   toolkit.host_compiler = "clang 17";
-  EXPECT_EQ(find(judged(facts), "host compiler"), nullptr);  // no limit is known
+  EXPECT_EQ(finding_of(judged_toolkits(facts), "host compiler"), nullptr);  // no limit is known
   toolkit.clang_most = 15;
-  expect_one(facts, "host compiler", Level::Fail);
+  expect_one_of_toolkits(facts, "host compiler", Level::Fail);
   toolkit.system = System::Windows;
   toolkit.host_compiler = "_MSC_VER 1944";
   toolkit.msvc_least = 1910;
   toolkit.msvc_most = 1939;
-  expect_one(facts, "host compiler", Level::Fail);
-  EXPECT_THAT(find(judged(facts), "host compiler")->text,
+  expect_one_of_toolkits(facts, "host compiler", Level::Fail);
+  EXPECT_THAT(finding_of(judged_toolkits(facts), "host compiler")->text,
               testing::HasSubstr("_MSC_VER 1910 to 1939"));
   toolkit.msvc_least = 0;
-  EXPECT_THAT(find(judged(facts), "host compiler")->text,
+  EXPECT_THAT(finding_of(judged_toolkits(facts), "host compiler")->text,
               testing::HasSubstr("_MSC_VER up to 1939"));
   toolkit.other_compilers = {"_MSC_VER 1938"};
-  EXPECT_EQ(find(judged(facts), "host compiler")->remedies[0].command,
+  EXPECT_EQ(finding_of(judged_toolkits(facts), "host compiler")->remedies[0].command,
             "vcvarsall.bat x64 -vcvars_ver=14.38");
 }
 
@@ -300,19 +303,19 @@ TEST(ToolkitRules, AToolkitThatDroppedTheCardFailsUnlessAnotherCompilesForIt) {
   Card& card = facts.machine.cards.emplace_back();
   card.name = "NVIDIA TITAN Xp";
   card.compute_capability = "6.1";
-  expect_one(facts, "toolkit dropped card", Level::Fail);
-  EXPECT_EQ(find(judged(facts), "toolkit dropped card")->remedies[0].command,
+  expect_one_of_toolkits(facts, "toolkit dropped card", Level::Fail);
+  EXPECT_EQ(finding_of(judged_toolkits(facts), "toolkit dropped card")->remedies[0].command,
             "sudo apt-get install -y cuda-toolkit-12-9");
   facts.toolkits.push_back(complete("12.6").toolkits[0]);
-  expect_one(facts, "toolkit dropped card", Level::Warning);
+  expect_one_of_toolkits(facts, "toolkit dropped card", Level::Warning);
 }
 
 TEST(ToolkitRules, ADriverThatIsTooOldForWhatIsCompiledIsWarnedOf) {
   Facts facts = complete("13.0");
   facts.machine.driver = "570.86.10";
-  expect_one(facts, "toolkit newer than driver", Level::Warning);
+  expect_one_of_toolkits(facts, "toolkit newer than driver", Level::Warning);
   facts.machine.driver = "580.95.05";
-  EXPECT_EQ(find(judged(facts), "toolkit newer than driver"), nullptr);
+  EXPECT_EQ(finding_of(judged_toolkits(facts), "toolkit newer than driver"), nullptr);
 }
 
 TEST(ToolkitRules, PathAndCudaHomeThatDifferAreWarnedOf) {
@@ -320,8 +323,8 @@ TEST(ToolkitRules, PathAndCudaHomeThatDifferAreWarnedOf) {
   facts.toolkits.push_back(complete("13.0").toolkits[0]);
   facts.toolkits[0].on_path = true;
   facts.toolkits[1].named = true;
-  expect_one(facts, "several toolkits", Level::Warning);
-  EXPECT_EQ(find(judged(facts), "several toolkits")->remedies[0].command,
+  expect_one_of_toolkits(facts, "several toolkits", Level::Warning);
+  EXPECT_EQ(finding_of(judged_toolkits(facts), "several toolkits")->remedies[0].command,
             "export PATH=/usr/local/cuda-13.0/bin:\"$PATH\"");
 }
 
@@ -330,19 +333,19 @@ TEST(ToolkitRules, OfSeveralToolkitsAnUnusedOneIsAtMostWarnedOf) {
   facts.toolkits[0].headers["cub/cub.cuh"] = false;
   facts.toolkits.push_back(complete("13.0").toolkits[0]);
   facts.toolkits[1].on_path = true;
-  expect_one(facts, "toolkit headers", Level::Warning);
+  expect_one_of_toolkits(facts, "toolkit headers", Level::Warning);
 }
 
 TEST(ToolkitRules, VisualStudioThatWasNotToldIsWarnedOf) {
   Facts facts = complete("12.1");
   facts.toolkits[0].visual_studio = false;
-  expect_one(facts, "visual studio integration", Level::Warning);
+  expect_one_of_toolkits(facts, "visual studio integration", Level::Warning);
 }
 
 TEST(Toolkits, ThisMachineDoesNotFail) {
   Facts facts;
   facts.toolkits = gather_toolkits({});
-  for (const Finding& finding : judged(facts)) {
+  for (const Finding& finding : judged_toolkits(facts)) {
     EXPECT_NE(finding.level, Level::Fail) << finding.text;
   }
 }

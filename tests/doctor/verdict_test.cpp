@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "doctor/diagnose.h"
+#include "doctor/known_frameworks.h"
 #include "doctor/verdicts/coverage.h"
-#include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedy_plan.h"
 
 namespace mynah::doctor {
@@ -18,13 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-Framework known(const char* name, const char* version, System system = System::Linux) {
-  const auto framework =
-      known_framework(name, Version::parse(version).value(), system, builtin_knowledge());
-  EXPECT_TRUE(framework) << name << " " << version;
-  return framework.value_or(Framework());
-}
 
 // The same as its own files show it where its libraries are found.
 Framework read_here(Framework framework) {

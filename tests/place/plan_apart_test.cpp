@@ -12,6 +12,8 @@ namespace mynah::place {
 namespace {
 
 using test::card_and_cpu;
+using test::kDecoder;
+using test::kEncoder;
 using test::memory;
 using test::placed;
 using test::planned;
@@ -19,9 +21,6 @@ using test::request;
 using test::took;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr Stage kEncoder = kSttEncoder;
-constexpr Stage kDecoder = kSttDecoder;
 
 // The card is the faster with the encoder, the processor with the decoder.
 PlanInput better_apart() {

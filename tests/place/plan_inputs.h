@@ -14,6 +14,9 @@ namespace mynah::place::test {
 
 inline constexpr uint64_t kMegabyte = 1'000'000;
 
+inline constexpr Stage kEncoder = kSttEncoder;
+inline constexpr Stage kDecoder = kSttDecoder;
+
 inline Measurement took(Stage stage, std::string device, std::optional<DType> storage, double ms,
                         uint64_t megabytes) {
   Measurement measurement;

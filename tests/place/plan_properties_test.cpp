@@ -254,7 +254,7 @@ bool is_as_good(const Whole& whole, const Whole& best) {
   return whole.rank == best.rank && whole.ms <= best.ms + 1e-9;
 }
 
-std::string placed(const Plan& plan) {
+std::string plan_text(const Plan& plan) {
   std::string text = std::to_string(plan.batch);
   for (const StagePlan& stage : plan.stages) {
     text += " " + stage.device + " " + std::string(stage.storage ? name(*stage.storage) : "") +
@@ -278,17 +278,17 @@ void check(const PlanInput& input, const Plan& plan, const std::vector<Whole>& w
     return;  // a processor of unknown speed
   }
   const Whole* const found = planned(wholes, plan);
-  ASSERT_TRUE(found != nullptr) << placed(plan);
+  ASSERT_TRUE(found != nullptr) << plan_text(plan);
   const Whole& whole = *found;
-  ASSERT_TRUE(fits(input, whole.stages, plan.batch)) << placed(plan);
+  ASSERT_TRUE(fits(input, whole.stages, plan.batch)) << plan_text(plan);
   ASSERT_TRUE(plan.batch >= 1 && plan.batch <= input.batch);
   // Where the ideal fits with some batch, it is taken, with the largest that is tried.
   const Whole& ideal = *best_of(input, wholes, 0);
   for (int batch = input.batch; batch > 0; batch /= 2) {
     const Whole* fitting = best_of(input, wholes, batch);
     if (fitting != nullptr && is_as_good(*fitting, ideal)) {
-      ASSERT_EQ(plan.batch, batch) << placed(plan);
-      ASSERT_TRUE(is_as_good(whole, ideal)) << placed(plan);
+      ASSERT_EQ(plan.batch, batch) << plan_text(plan);
+      ASSERT_TRUE(is_as_good(whole, ideal)) << plan_text(plan);
       return;
     }
   }
@@ -297,7 +297,7 @@ void check(const PlanInput& input, const Plan& plan, const std::vector<Whole>& w
   const Whole* fitting = best_of(input, wholes, 1);
   ASSERT_TRUE(fitting != nullptr);
   if (moved) {
-    ASSERT_TRUE(is_as_good(whole, *fitting)) << placed(plan);
+    ASSERT_TRUE(is_as_good(whole, *fitting)) << plan_text(plan);
   } else {
     ASSERT_EQ(whole.rank, ideal.rank);
   }
@@ -306,7 +306,7 @@ void check(const PlanInput& input, const Plan& plan, const std::vector<Whole>& w
     const bool on_cpu = std::ranges::all_of(
         other.stages, [](const Measurement& stage) { return stage.device == "cpu"; });
     if (on_cpu && input.request == DeviceRequest() && fits(input, other.stages, 1)) {
-      ASSERT_LE(whole.ms, other.ms + 1e-9) << placed(plan);
+      ASSERT_LE(whole.ms, other.ms + 1e-9) << plan_text(plan);
     }
   }
 }
@@ -333,8 +333,8 @@ TEST(PlanProperties, HoldOnRandomMachines) {
     random.shuffle(input.excluded);
     random.shuffle(input.apart);
     const auto again = make_plan(input);
-    ASSERT_EQ(plan ? placed(*plan) : plan.error().message,
-              again ? placed(*again) : again.error().message);
+    ASSERT_EQ(plan ? plan_text(*plan) : plan.error().message,
+              again ? plan_text(*again) : again.error().message);
     const std::vector<Whole> wholes = all_wholes(input);
     if (!plan) {
       ++refusals;

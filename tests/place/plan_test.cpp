@@ -14,6 +14,8 @@ namespace {
 
 using test::card_and_cpu;
 using test::failed;
+using test::kDecoder;
+using test::kEncoder;
 using test::memory;
 using test::placed;
 using test::planned;
@@ -27,8 +29,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr Stage kEncoder = kSttEncoder;
-constexpr Stage kDecoder = kSttDecoder;
 constexpr Stage kAcoustic = kTtsAcoustic;
 constexpr Stage kVocoder = kTtsVocoder;
 

@@ -64,11 +64,11 @@ TEST(Vocabulary, RefusesBrokenFilesAndNamesThem) {
 TEST(Vocabulary, AllFilesOfOneModelHoldTheSameTokens) {
   MYNAH_SKIP_WITHOUT(test::weights_path("tiny.en/tokenizer.json"));
   const auto text = load_vocabulary(test::weights_path("tiny.en/vocabulary.txt"));
-  const auto json = load_vocabulary(test::weights_path("tiny.en/tokenizer.json"));
-  ASSERT_TRUE(text && json);
+  const auto of_json = load_vocabulary(test::weights_path("tiny.en/tokenizer.json"));
+  ASSERT_TRUE(text && of_json);
   // tokenizer.json leaves the timestamps out.
-  ASSERT_LE(json->size(), text->size());
-  EXPECT_TRUE(std::equal(json->begin(), json->begin() + 50257, text->begin()));
+  ASSERT_LE(of_json->size(), text->size());
+  EXPECT_TRUE(std::equal(of_json->begin(), of_json->begin() + 50257, text->begin()));
 }
 
 // Why ByteBpe needs no merge list: token 256 + n is what merge n makes.

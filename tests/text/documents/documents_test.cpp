@@ -260,7 +260,7 @@ TEST(Epub, WarnsOfPagesThatItNamesAndLacks) {
 }
 
 // A book of these pages without a table of contents.
-Document book_of(const std::vector<std::string>& pages, const TemporaryFolder& folder) {
+Document plain_book_of(const std::vector<std::string>& pages, const TemporaryFolder& folder) {
   std::string items;
   std::string spine;
   std::vector<test::ZipEntry> entries = {
@@ -333,9 +333,9 @@ TEST(Epub, PlacesOfAnNcxAreThoseOfItsMap) {
 
 TEST(Epub, WithoutATableOfContentsBeginsChaptersAtHeadings) {
   const TemporaryFolder folder;
-  const Document book = book_of({"<p>By me.</p>", "<h2>One</h2><p>a</p>", "<p>more</p>",
-                                 "<h2>Two</h2><p>b</p><h2>Three</h2><p>c</p>"},
-                                folder);
+  const Document book = plain_book_of({"<p>By me.</p>", "<h2>One</h2><p>a</p>", "<p>more</p>",
+                                       "<h2>Two</h2><p>b</p><h2>Three</h2><p>c</p>"},
+                                      folder);
   EXPECT_THAT(titles(book), ElementsAre("", "One", "Two", "Three"));
   EXPECT_EQ(book.chapters[1].text, "One\n\na\n\nmore");
   EXPECT_THAT(book.warnings, IsEmpty());
@@ -344,10 +344,10 @@ TEST(Epub, WithoutATableOfContentsBeginsChaptersAtHeadings) {
 TEST(Epub, WithoutATableOfContentsOrHeadingsHasAChapterAPage) {
   const TemporaryFolder folder;
   const Document book =
-      book_of({"<html><head><title>Book</title></head><body><p>a</p></body></html>",
-               "<html><head><title>The second</title></head><body><p>b</p></body></html>",
-               "<h1>The\n third</h1><p>c</p>", "<p> </p>"},
-              folder);
+      plain_book_of({"<html><head><title>Book</title></head><body><p>a</p></body></html>",
+                     "<html><head><title>The second</title></head><body><p>b</p></body></html>",
+                     "<h1>The\n third</h1><p>c</p>", "<p> </p>"},
+                    folder);
   EXPECT_THAT(titles(book), ElementsAre("", "The second", "The third"));
   EXPECT_EQ(book.chapters[2].text, "The third\n\nc");
 }

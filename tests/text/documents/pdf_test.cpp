@@ -247,31 +247,31 @@ TEST(Pdf, OfTheSharedCasesHasNoHeadsAndWholeWords) {
       "short.\n\n");
 }
 
-std::string html(std::string_view page) {
+std::string pdf_html(std::string_view page) {
   const Document document = read_html(page);
   return document.chapters.empty() ? "" : document.chapters[0].text;
 }
 
 TEST(Html, LargeFirstLettersAreOfTheirWords) {
-  EXPECT_EQ(html("<p><span class='dropcap'>W</span>inter came.</p>"), "Winter came.");
-  EXPECT_EQ(html("<p><span class='drop-cap'>W</span>\n inter came.</p>"), "Winter came.");
-  EXPECT_EQ(html("<p><span class='dropcap'>I</span> was cold.</p>"), "I was cold.");
-  EXPECT_EQ(html("<p><span class='dropcap'>I</span>t was cold.</p>"), "It was cold.");
-  EXPECT_EQ(html("<p><span class='dropcap'>A</span> long road.</p>"), "A long road.");
-  EXPECT_EQ(html("<p><span class='dropcap'>\u201CW</span>e go.</p>"), "\u201CWe go.");
-  EXPECT_EQ(html("<p><img src='w.png' alt='W'/>inter came early.</p>"), "Winter came early.");
-  EXPECT_EQ(html("<p><img src='w.png' alt='W'/>INTER CAME early.</p>"), "WINTER CAME early.");
-  EXPECT_EQ(html("<p><img src='w.png' alt='W'/>Winter came early.</p>"), "Winter came early.");
-  EXPECT_EQ(html("<div><img src='w.png' alt='W'/></div><p>inter came early.</p>"),
+  EXPECT_EQ(pdf_html("<p><span class='dropcap'>W</span>inter came.</p>"), "Winter came.");
+  EXPECT_EQ(pdf_html("<p><span class='drop-cap'>W</span>\n inter came.</p>"), "Winter came.");
+  EXPECT_EQ(pdf_html("<p><span class='dropcap'>I</span> was cold.</p>"), "I was cold.");
+  EXPECT_EQ(pdf_html("<p><span class='dropcap'>I</span>t was cold.</p>"), "It was cold.");
+  EXPECT_EQ(pdf_html("<p><span class='dropcap'>A</span> long road.</p>"), "A long road.");
+  EXPECT_EQ(pdf_html("<p><span class='dropcap'>\u201CW</span>e go.</p>"), "\u201CWe go.");
+  EXPECT_EQ(pdf_html("<p><img src='w.png' alt='W'/>inter came early.</p>"), "Winter came early.");
+  EXPECT_EQ(pdf_html("<p><img src='w.png' alt='W'/>INTER CAME early.</p>"), "WINTER CAME early.");
+  EXPECT_EQ(pdf_html("<p><img src='w.png' alt='W'/>Winter came early.</p>"), "Winter came early.");
+  EXPECT_EQ(pdf_html("<div><img src='w.png' alt='W'/></div><p>inter came early.</p>"),
             "Winter came early.");
-  EXPECT_EQ(html("<p class='initial'>W</p><p>inter came.</p>"), "Winter came.");
-  EXPECT_EQ(html("<p>X</p><p>Then it ended.</p><p>Y</p>"), "X\n\nThen it ended.\n\nY");
-  EXPECT_EQ(html("<h2>I</h2><p>t is a title.</p>"), "I\n\nt is a title.");
-  EXPECT_EQ(html("<p>Plan <img alt='B'/>was good.</p>"), "Plan was good.");
-  EXPECT_EQ(html("<p><span class='dropcap'>O</span> Lord, hear.</p><p>Then</p>"),
+  EXPECT_EQ(pdf_html("<p class='initial'>W</p><p>inter came.</p>"), "Winter came.");
+  EXPECT_EQ(pdf_html("<p>X</p><p>Then it ended.</p><p>Y</p>"), "X\n\nThen it ended.\n\nY");
+  EXPECT_EQ(pdf_html("<h2>I</h2><p>t is a title.</p>"), "I\n\nt is a title.");
+  EXPECT_EQ(pdf_html("<p>Plan <img alt='B'/>was good.</p>"), "Plan was good.");
+  EXPECT_EQ(pdf_html("<p><span class='dropcap'>O</span> Lord, hear.</p><p>Then</p>"),
             "O Lord, hear.\n\nThen");
-  EXPECT_EQ(html("<p>A</p>"), "A");
-  EXPECT_EQ(html("<p><span class='dropcap'>W</span></p>"), "W");
+  EXPECT_EQ(pdf_html("<p>A</p>"), "A");
+  EXPECT_EQ(pdf_html("<p><span class='dropcap'>W</span></p>"), "W");
 }
 
 TEST(Html, LargeFirstLettersOfTheSharedCase) {
