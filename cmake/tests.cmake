@@ -1,6 +1,6 @@
 # mynah_test(name source...): one GoogleTest program, registered with ctest.
 # mynah_label(name label...): how ./dev test treats a test. `heavy` ones are too slow for the sanitizers, `house` ones are
-# about the sources and not the program; `threaded` ones run under ThreadSanitizer too.
+# about the sources and not the program; `threaded` ones run under ThreadSanitizer too; `levels` are for `./dev test --all`.
 # What is built there is the targets sanitized_tests and threaded_tests: the programs of those tests and no other.
 
 # How the tests' own files are compiled: what they test keeps every check and its -O1 or -O3, they take half as long without.
