@@ -71,6 +71,8 @@ function(mynah_library name)
   target_link_libraries(mynah_${name} PRIVATE mynah_warnings mynah_baseline)
   if(name IN_LIST MYNAH_GROUPED_LIBRARIES)
     mynah_group_later(mynah_${name})
+    # A program that wants one function of a group can leave the rest, and the libraries that the rest needs.
+    target_compile_options(mynah_${name} PRIVATE -ffunction-sections -fdata-sections)
   endif()
 endfunction()
 
