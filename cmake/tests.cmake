@@ -34,14 +34,26 @@ function(mynah_test_program name)
   target_precompile_headers(${name} REUSE_FROM mynah_test_headers)
 endfunction()
 
+# mynah_test_part(name program [filter]): a GoogleTest program, those of its tests that the filter names, as one of ctest's.
+# Asked again, the filter is another.
+function(mynah_test_part name program)
+  if(NOT TEST ${name})
+    add_test(NAME ${name} COMMAND ${program})
+  endif()
+  # Each says how its single tests went, for tools/count_tests.py.
+  set(environment "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
+  if(ARGC GREATER 2)
+    list(APPEND environment "GTEST_FILTER=${ARGV2}")
+  endif()
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
+endfunction()
+
 function(mynah_test name)
   add_executable(${name} ${ARGN})
   mynah_test_program(${name})
   mynah_group_later(${name})
   target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name})
-  # Each program says how its single tests went, for tools/count_tests.py.
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
+  mynah_test_part(${name} ${name})
   set_property(GLOBAL APPEND PROPERTY MYNAH_SANITIZED_TESTS ${name})
 endfunction()
 
