@@ -128,8 +128,6 @@ void PrintTo(const Case& value, std::ostream* out) {
 
 class ErrorCase : public testing::TestWithParam<Case> {};
 
-}  // namespace
-
 TEST_P(ErrorCase, IsForetold) {
   const Report report = diagnose(GetParam().facts(), builtin_knowledge());
   ASSERT_FALSE(report.findings.empty());
@@ -274,4 +272,5 @@ TEST(Remedies, LeaveTorchTheCudnnThatItPins) {
               testing::StartsWith("pip install ctranslate2==4.6.3 nvidia-cublas-cu12 "));
 }
 
+}  // namespace
 }  // namespace mynah::doctor
