@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kRate = 24000;
 
-std::vector<float> sine(double hz, double amplitude, double seconds, int rate_hz = kRate) {
+std::vector<float> tone(double hz, double amplitude, double seconds, int rate_hz = kRate) {
   std::vector<float> samples(static_cast<size_t>(seconds * rate_hz));
   for (size_t i = 0; i < samples.size(); ++i) {
     const double phase = 2 * std::numbers::pi * hz * static_cast<double>(i) / rate_hz;
@@ -36,7 +36,7 @@ double rises_per_second(const std::vector<float>& samples, int rate_hz) {
 
 TEST(TimeStretch, TakesTheTimeThatWasAskedForAtItsOwnPitch) {
   for (const int rate_hz : {16000, 22050, 24000}) {
-    const std::vector<float> voice = sine(150, 0.3, 2, rate_hz);
+    const std::vector<float> voice = tone(150, 0.3, 2, rate_hz);
     for (const double speed : {0.25, 0.5, 0.8, 1.1, 1.5, 2.0, 3.0, 4.0}) {
       const std::vector<float> other = stretch_time(voice, rate_hz, speed);
       EXPECT_NEAR(static_cast<double>(other.size()), static_cast<double>(voice.size()) / speed, 1);
@@ -48,7 +48,7 @@ TEST(TimeStretch, TakesTheTimeThatWasAskedForAtItsOwnPitch) {
 }
 
 TEST(TimeStretch, AtItsOwnSpeedNothingChanges) {
-  const std::vector<float> voice = sine(150, 0.3, 0.5);
+  const std::vector<float> voice = tone(150, 0.3, 0.5);
   EXPECT_EQ(stretch_time(voice, kRate, 1), voice);
 }
 
@@ -56,17 +56,17 @@ TEST(TimeStretch, TakesSilenceLoudSoundAndNothing) {
   EXPECT_EQ(stretch_time(std::vector<float>(1000), kRate, 2), std::vector<float>(500));
   EXPECT_TRUE(stretch_time({}, kRate, 2).empty());
   // What is beyond full scale is not folded back by a computation in whole numbers.
-  const std::vector<float> loud = stretch_time(sine(150, 3, 1), kRate, 2);
+  const std::vector<float> loud = stretch_time(tone(150, 3, 1), kRate, 2);
   EXPECT_NEAR(std::ranges::max(loud), 3, 0.1);
   // What is quieter than a step of 16 bits is there, too.
-  EXPECT_NEAR(std::ranges::max(stretch_time(sine(150, 1e-5, 1), kRate, 0.5)), 1e-5, 1e-6);
+  EXPECT_NEAR(std::ranges::max(stretch_time(tone(150, 1e-5, 1), kRate, 0.5)), 1e-5, 1e-6);
 }
 
 // EBU Tech 3341, case 1, of one channel: a sine of 1 kHz at -23 dBFS in two channels is -23 LUFS;
 // in one it is 3.01 LU below.
 TEST(Loudness, IsThatOfTheStandardsFirstCase) {
   for (const int rate_hz : {16000, 24000, 48000}) {
-    const auto lufs = loudness_lufs(sine(1000, std::pow(10, -23.0 / 20), 20, rate_hz), rate_hz);
+    const auto lufs = loudness_lufs(tone(1000, std::pow(10, -23.0 / 20), 20, rate_hz), rate_hz);
     ASSERT_TRUE(lufs.has_value());
     EXPECT_NEAR(*lufs, -26.01, 0.1) << rate_hz;
   }
@@ -74,7 +74,7 @@ TEST(Loudness, IsThatOfTheStandardsFirstCase) {
 
 TEST(Loudness, OfSilenceAndOfTheShortestThereIsNone) {
   EXPECT_FALSE(loudness_lufs(std::vector<float>(kRate), kRate).has_value());
-  EXPECT_FALSE(loudness_lufs(sine(1000, 0.5, 0.1), kRate).has_value());
+  EXPECT_FALSE(loudness_lufs(tone(1000, 0.5, 0.1), kRate).has_value());
   EXPECT_FALSE(loudness_lufs({}, kRate).has_value());
 }
 
@@ -90,7 +90,7 @@ double true_peak(const std::vector<float>& samples) {
 }
 
 TEST(LimitPeaks, NoWaveGoesBeyondAndWhatIsFarFromOneStays) {
-  std::vector<float> samples = sine(200, 0.4, 1);
+  std::vector<float> samples = tone(200, 0.4, 1);
   for (size_t i = 12000; i < 12200; ++i) {
     samples[i] *= 4;
   }
@@ -123,7 +123,7 @@ TEST(LimitPeaks, SeesPeaksBetweenSamples) {
 }
 
 TEST(LimitPeaks, LeavesWhatIsBelow) {
-  std::vector<float> samples = sine(200, 0.88, 1);
+  std::vector<float> samples = tone(200, 0.88, 1);
   const std::vector<float> before = samples;
   limit_peaks(samples, kRate, -1);
   EXPECT_EQ(samples, before);
