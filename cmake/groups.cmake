@@ -2,7 +2,8 @@
 # takes to compile, are read once a group. Neighbours stand in one folder, next to each other by name, at most
 # MYNAH_GROUP_SOURCES of them: a source that changes takes the others of its group along.
 #
-# A group is one translation unit: what its sources name in an unnamed namespace, as an alias or as a macro must differ.
+# A group is one translation unit: what its sources name in an unnamed namespace, as an alias or as a macro must differ
+# (tests/house/groups.py finds functions that the compiler takes for each other in silence).
 # A source with flags or definitions of its own is compiled alone, as is every source of a build with MYNAH_GROUPS=OFF.
 option(MYNAH_GROUPS "Compile neighbouring sources together" ON)
 set(MYNAH_GROUP_SOURCES 8)
