@@ -14,6 +14,8 @@ namespace mynah {
 struct VoiceFile {
   VoiceFacts facts;
   std::string path;  // of its voice pack
+
+  bool operator==(const VoiceFile&) const = default;
 };
 
 struct VoiceLoadOptions {

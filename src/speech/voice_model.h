@@ -19,6 +19,8 @@ struct VoiceFacts {
   std::string name;      // "af_heart"
   std::string language;  // BCP 47: "en-US", "ja"
   std::string sex;       // "female", "male"; "" where nobody said
+
+  bool operator==(const VoiceFacts&) const = default;
 };
 
 // What puts text into what a model speaks.

@@ -20,6 +20,8 @@ namespace mynah::place {
 struct DetectorFile {
   std::string path;
   int rate_hz = 16000;
+
+  bool operator==(const DetectorFile&) const = default;
 };
 
 // A Whisper file.
@@ -27,6 +29,8 @@ struct WindowsFile {
   std::string path;
   Precision precision = Precision::Fast;
   std::string cache_folder;  // for packed weights and silence; empty: none
+
+  bool operator==(const WindowsFile&) const = default;
 };
 
 // A voice of any family that has weights.
@@ -38,6 +42,8 @@ struct VoiceModelFile {
   std::string name;               // what the model is called
   Precision precision = Precision::Fast;
   std::string cache_folder;
+
+  bool operator==(const VoiceModelFile&) const = default;
 };
 
 // A model of any kind: the stages of one group. Their order is that of kinds().
