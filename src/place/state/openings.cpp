@@ -37,7 +37,7 @@ WorkerSpec Openings::worker_on(const std::string& devices) const {
 
 Result<std::shared_ptr<WorkerProcess>> Openings::worker_for(StageGroup group,
                                                             const StagePlaces& places) {
-  return workers_.lend(worker_on(worker_key(places)), group);
+  return workers_.lend(worker_on(worker_key(places)), ModelId{.group = group});
 }
 
 // Its own worker asks the driver, which may never come back from being started.
@@ -75,14 +75,14 @@ bool Openings::opened(StageGroup group, const StagePlaces& places, const ChosenS
     }
     choices_.insert(choices.begin(), choices.end());
   }
-  if (const auto worker = workers_.of(group)) {
+  if (const auto worker = workers_.of({.group = group})) {
     static_cast<void>(ask_for_report(worker));
   }
   return is_first;
 }
 
 void Openings::left(StageGroup group) {
-  if (const auto worker = workers_.of(group)) {
+  if (const auto worker = workers_.of({.group = group})) {
     static_cast<void>(ask_for_report(worker));
   }
   {
@@ -96,7 +96,7 @@ void Openings::left(StageGroup group) {
       }
     }
   }
-  workers_.give_back(group);
+  workers_.give_back({.group = group});
 }
 
 bool Openings::lose_worker(StageGroup group, const StagePlaces& places, const std::string& reason) {
@@ -114,7 +114,7 @@ bool Openings::lose_worker(StageGroup group, const StagePlaces& places, const st
     }
   }
   keep_last_sign(group);
-  return workers_.lose(group, devices, why);
+  return workers_.lose({.group = group}, devices, why);
 }
 
 void Openings::share_loss(StageGroup group, const StagePlaces& places) {
@@ -224,14 +224,14 @@ std::vector<StageReport> Openings::ask_for_report(const std::shared_ptr<WorkerPr
 
 std::vector<StageReport> Openings::ask_workers() {
   std::vector<StageReport> reports;
-  for (const auto& worker : workers_.all()) {
-    std::ranges::move(ask_for_report(worker), std::back_inserter(reports));
+  for (const NumberedWorker& worker : workers_.all()) {
+    std::ranges::move(ask_for_report(worker.process), std::back_inserter(reports));
   }
   return reports;
 }
 
 void Openings::keep_last_sign(StageGroup group) {
-  const auto worker = workers_.of(group);
+  const auto worker = workers_.of({.group = group});
   const std::lock_guard lock(mutex_);
   for (auto& [which, last] : last_reports_) {
     if (worker != nullptr && last.worker.lock() == worker) {
@@ -280,8 +280,8 @@ std::vector<LoadedStage> Openings::loaded() const {
 
 std::vector<int> Openings::worker_pids() const {
   std::vector<int> pids;
-  for (const auto& worker : workers_.all()) {
-    pids.push_back(worker->pid());
+  for (const NumberedWorker& worker : workers_.all()) {
+    pids.push_back(worker.process->pid());
   }
   return pids;
 }

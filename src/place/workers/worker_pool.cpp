@@ -18,29 +18,30 @@ bool is_in(std::string_view device, const std::string& key) {
 }  // namespace
 
 Result<std::shared_ptr<WorkerProcess>> WorkerPool::lend(const WorkerSpec& spec,
-                                                        std::optional<StageGroup> group) {
+                                                        std::optional<ModelId> model) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Worker>& worker = workers_[spec.device];
+  const Key key{spec.device, model ? model->number : 0};
+  std::shared_ptr<Worker>& worker = workers_[key];
   if (worker == nullptr || !worker->process->alive()) {
     auto started = WorkerProcess::start(spec);
     if (!started) {
-      workers_.erase(spec.device);
+      workers_.erase(key);
       return std::unexpected(std::move(started).error());
     }
     worker = std::make_shared<Worker>(Worker{.process = *std::move(started)});
   }
-  if (group) {
-    lent_[*group] = worker;
+  if (model) {
+    lent_[*model] = worker;
   }
   return worker->process;
 }
 
-void WorkerPool::give_back(StageGroup group) {
+void WorkerPool::give_back(ModelId model) {
   std::shared_ptr<Worker> worker;
   bool needed = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto lent = lent_.find(group);
+    const auto lent = lent_.find(model);
     if (lent == lent_.end()) {
       return;
     }
@@ -56,18 +57,18 @@ void WorkerPool::give_back(StageGroup group) {
     return;
   }
   try {
-    static_cast<void>(worker->process->tell_if_prompt(Ask::CloseGroup, kLeastStep, group));
+    static_cast<void>(worker->process->tell_if_prompt(Ask::CloseGroup, kLeastStep, model.group));
   } catch (const DeviceError&) {
     return;  // who has a model there hears of it
   }
 }
 
-bool WorkerPool::lose(StageGroup group, const std::vector<std::string>& devices,
+bool WorkerPool::lose(ModelId model, const std::vector<std::string>& devices,
                       const std::string& reason) {
   std::vector<std::shared_ptr<Worker>> lost;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto lent = lent_.find(group); lent != lent_.end()) {
+    if (const auto lent = lent_.find(model); lent != lent_.end()) {
       lost.push_back(std::move(lent->second));
       lent_.erase(lent);
       if (lost.front()->lost) {
@@ -76,7 +77,7 @@ bool WorkerPool::lose(StageGroup group, const std::vector<std::string>& devices,
     }
     for (const auto& entry : workers_) {
       if (std::ranges::any_of(
-              devices, [&entry](const auto& device) { return is_in(device, entry.first); })) {
+              devices, [&entry](const auto& device) { return is_in(device, entry.first.first); })) {
         lost.push_back(entry.second);
       }
     }
@@ -91,18 +92,18 @@ bool WorkerPool::lose(StageGroup group, const std::vector<std::string>& devices,
   return true;
 }
 
-std::shared_ptr<WorkerProcess> WorkerPool::of(StageGroup group) const {
+std::shared_ptr<WorkerProcess> WorkerPool::of(ModelId model) const {
   const std::lock_guard lock(mutex_);
-  const auto lent = lent_.find(group);
+  const auto lent = lent_.find(model);
   return lent == lent_.end() ? nullptr : lent->second->process;
 }
 
-std::vector<std::shared_ptr<WorkerProcess>> WorkerPool::all() const {
+std::vector<NumberedWorker> WorkerPool::all() const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<WorkerProcess>> all;
+  std::vector<NumberedWorker> all;
   all.reserve(workers_.size());
   for (const auto& [key, worker] : workers_) {
-    all.push_back(worker->process);
+    all.push_back({.process = worker->process, .number = key.second});
   }
   return all;
 }
