@@ -85,7 +85,7 @@ Status Placer::check_profile(StageGroup group) const {
 }
 
 std::string Placer::device(StageGroup group) const {
-  return devices_of(state_->openings().places(group));
+  return devices_of(state_->openings().places(state_->context().newest(group)));
 }
 
 Status Placer::settle() const {

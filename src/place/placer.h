@@ -17,7 +17,7 @@
 namespace mynah::place {
 
 // What the placer's detectors, its models that hear and its voices are called where a group is
-// asked for.
+// asked for: before any is open of its request, later of the newest model of it.
 [[nodiscard]] StageGroup detecting_group();
 [[nodiscard]] StageGroup hearing_group();
 [[nodiscard]] StageGroup speaking_group();
@@ -47,13 +47,14 @@ class Placer {
   Result<std::shared_ptr<const WindowModel>> windows(const WindowsFile& file);
   Result<std::unique_ptr<const VoiceModel>> voice(const VoiceModelFile& file);
 
-  // Of what the work is that a group does from now on, in the order in which it is done: files,
-  // lines. It is named where a device is found to have computed wrongly.
+  // Of what the work is that the newest model of a group does from now on, in the order in which it
+  // is done: files, lines. It is named where a device is found to have computed wrongly.
   void name_work(StageGroup group, std::vector<std::string> names) const {
-    state_->openings().name_work(group, std::move(names));
+    state_->openings().name_work(state_->context().newest(group), std::move(names));
   }
 
-  // Where a group's stages were opened last: "cuda:0", "cuda:0,cpu"; "cpu" where none was.
+  // Where the stages of the newest model of a group were opened last: "cuda:0", "cuda:0,cpu"; "cpu"
+  // where none was.
   [[nodiscard]] std::string device(StageGroup group) const;
 
   // Vouches for what was given out and not vouched for yet: an error where a device was wrong and
@@ -66,9 +67,9 @@ class Placer {
   // The report's stages, a line each, and what proofs took, for people.
   [[nodiscard]] std::vector<std::string> explain() const;
 
-  // A device that had too little memory for a group's model.
+  // A device that had too little memory for the newest model of a group.
   [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const {
-    return state_->trust().no_room(group);
+    return state_->trust().no_room(state_->context().newest(group));
   }
 
   [[nodiscard]] PlacementState& state() const { return *state_; }

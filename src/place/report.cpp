@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -74,18 +75,22 @@ std::vector<NotChosen> not_chosen(const std::vector<OtherDevice>& others) {
   return told;
 }
 
+// A model's stages stand in their order: one that is no later than that before it is another's.
 bool share_a_line(const StagePlacement& one, const StagePlacement& other) {
-  return group_of(*find_stage(one.stage)) == group_of(*find_stage(other.stage)) &&
-         one.device == other.device && one.storage == other.storage;
+  const Stage first = *find_stage(one.stage);
+  const Stage second = *find_stage(other.stage);
+  return group_of(first) == group_of(second) && first < second && one.device == other.device &&
+         one.storage == other.storage;
 }
 
 }  // namespace
 
 PlacementReport make_report(PlacementState& state) {
   PlacementReport report;
-  std::map<std::pair<std::string, std::string>, std::string> pools;  // their first stages
+  // Their first stages, by worker and its number ("", 0: this process), and by device.
+  std::map<std::tuple<std::string, uint32_t, std::string>, std::string> pools;
   const auto now = static_cast<int64_t>(::time(nullptr));
-  for (const StageReport& told : state.openings().reports()) {
+  for (const auto& [model, told] : state.openings().reports()) {
     StagePlacement stage;
     stage.stage = stage_name(told.stage);
     stage.device = told.device;
@@ -94,21 +99,23 @@ PlacementReport make_report(PlacementState& state) {
     stage.kernels = told.launches;
     stage.operations = told.operations;
     stage.milliseconds = told.milliseconds;
-    const StagePlaces places = state.openings().places(group_of(told.stage));
+    const StagePlaces places = state.openings().places(model);
     const auto place = places.find(told.stage);
     if (place == places.end() || place->second.device != told.device) {
       continue;  // of a rung that was left
     }
     // Each process has one pool on a device.
+    const bool here = is_here(places);
     const auto [pool, is_first] = pools.try_emplace(
-        {is_here(places) ? std::string() : worker_key(places), told.device}, stage.stage);
+        {here ? std::string() : worker_key(places), here ? 0 : model.number, told.device},
+        stage.stage);
     if (!is_first) {
       stage.memory_with = pool->second;
     }
     if (place->second.storage) {
       stage.storage = name(*place->second.storage);
     }
-    if (const auto choice = state.openings().choice(told.stage)) {
+    if (const auto choice = state.openings().choice(model, told.stage)) {
       stage.why = choice->plan.reason;
       stage.expected_ms = choice->plan.ms_per_unit;
       stage.others = not_chosen(choice->plan.others);
@@ -120,13 +127,13 @@ PlacementReport make_report(PlacementState& state) {
         stage.error_bound = choice->measured->error_bound;
       }
     }
-    if (const auto proven = state.proven_at(told.stage)) {
+    if (const auto proven = state.proven_at(model, told.stage)) {
       stage.proven_ago_s = static_cast<double>(std::max<int64_t>(0, now - *proven));
     }
     report.stages.push_back(std::move(stage));
   }
   for (const Move& move : state.openings().moves()) {
-    report.moves.push_back({.stages = std::string(group_name(move.group)),
+    report.moves.push_back({.stages = std::string(group_name(move.model.group)),
                             .from = move.from,
                             .to = move.to,
                             .reason = move.reason,

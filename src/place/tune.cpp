@@ -65,7 +65,7 @@ void keep_measurements(Profile& profile, const PlanInput& input, const Plan& pla
 
 Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::string& name,
                      const TuneOptions& options) {
-  const StageGroup group = group_of(file);
+  const ModelId model = state.context().expect(file);
   MYNAH_TRY(std::string digest,
             model_digest(path_of(file), state.context().options().cache_folder));
   Profile profile;
@@ -80,10 +80,10 @@ Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::st
   input.batch = state.context().options().batch;
   input.together = true;
   std::set<std::string> devices;
-  for (const Stage stage : stages_of(group)) {
+  for (const Stage stage : stages_of(model.group)) {
     input.stages.push_back({.stage = stage, .storage = {}});
     input.request.of(stage).automatic = true;  // of those that are allowed the fastest
-    for (std::string& device : state.wishes().candidates(stage)) {
+    for (std::string& device : state.wishes().candidates(model, stage)) {
       devices.insert(std::move(device));
     }
   }

@@ -51,18 +51,18 @@ class Excluded : public test::PlacedWhisper {
   void expect_goes_back(const PlacerOptions& options,
                         const std::function<void(PlacementState&)>& meanwhile) {
     PlacementState state(options);
-    state.context().expect(file_);
-    const auto first = state.planner().plan(kSttGroup);
+    const ModelId stt = state.context().expect(file_);
+    const auto first = state.planner().plan(stt);
     ASSERT_TRUE(first) << first.error().message;
     state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
-    const auto second = state.planner().plan(kSttGroup);
+    const auto second = state.planner().plan(stt);
     ASSERT_TRUE(second) << second.error().message;
     EXPECT_EQ(devices_of(*second), "cpu");
     meanwhile(state);
     now_ += 60;
-    state.opened(kSttGroup, *second);
+    state.opened(stt, *second);
     EXPECT_TRUE(comes([&] { return state.trust().regained() == 1; }));
-    const auto third = state.planner().plan(kSttGroup);
+    const auto third = state.planner().plan(stt);
     ASSERT_TRUE(third) << third.error().message;
     EXPECT_EQ(devices_of(*third), "simt:0");
   }
@@ -72,15 +72,15 @@ class Excluded : public test::PlacedWhisper {
 
 TEST_F(Excluded, ADeviceThatFailedIsOutOfTheQuestion) {
   PlacementState state(placer("simt:0,cpu"));
-  state.context().expect(file_);
-  const auto first = state.planner().plan(kSttGroup);
+  const ModelId stt = state.context().expect(file_);
+  const auto first = state.planner().plan(stt);
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(devices_of(*first), "simt:0");
   state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed in stt.decoder"});
-  const auto second = state.planner().plan(kSttGroup);
+  const auto second = state.planner().plan(stt);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
-  const auto choice = state.planner().choice(kSttEncoder);
+  const auto choice = state.planner().choice(stt, kSttEncoder);
   ASSERT_TRUE(choice);
   const auto& others = choice->plan.others;
   const auto other = std::ranges::find(others, "simt:0", &OtherDevice::device);
@@ -93,11 +93,11 @@ TEST_F(Excluded, ADeviceThatFailedIsOutOfTheQuestion) {
 
 TEST_F(Excluded, ADeviceThatIsNamedAloneIsRefusedWithItsFailure) {
   PlacementState state(placer("simt:0"));
-  state.context().expect(file_);
-  const auto first = state.planner().plan(kSttGroup);
+  const ModelId stt = state.context().expect(file_);
+  const auto first = state.planner().plan(stt);
   ASSERT_TRUE(first);
   state.trust().distrust(*first, {ErrorCode::Device, "simt:0 hung in stt.encoder"});
-  const auto second = state.planner().plan(kSttGroup);
+  const auto second = state.planner().plan(stt);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::Device);
   EXPECT_THAT(second.error().message, HasSubstr("hung in stt.encoder"));
@@ -105,21 +105,21 @@ TEST_F(Excluded, ADeviceThatIsNamedAloneIsRefusedWithItsFailure) {
 
 TEST_F(Excluded, ADeviceThatIsFullIsNotDistrusted) {
   PlacementState state(placer("simt:0"));
-  state.context().expect(file_);
-  const auto first = state.planner().plan(kSttGroup);
+  const ModelId stt = state.context().expect(file_);
+  const auto first = state.planner().plan(stt);
   ASSERT_TRUE(first);
-  EXPECT_FALSE(state.trust().no_room(kSttGroup));
-  state.had_no_room(kSttGroup, *first, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto told = state.trust().no_room(kSttGroup);
+  EXPECT_FALSE(state.trust().no_room(stt));
+  state.had_no_room(stt, *first, {ErrorCode::OutOfMemory, "the card is full"});
+  const auto told = state.trust().no_room(stt);
   ASSERT_TRUE(told);
   EXPECT_EQ(told->device, "simt:0");
-  const auto smaller = state.planner().plan(kSttGroup);
+  const auto smaller = state.planner().plan(stt);
   ASSERT_TRUE(smaller) << smaller.error().message;
   for (const auto& [stage, where] : *smaller) {
     EXPECT_EQ(where, (StageDevice{.device = "simt:0", .storage = DType::I8}));
   }
-  state.had_no_room(kSttGroup, *smaller, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto none = state.planner().plan(kSttGroup);
+  state.had_no_room(stt, *smaller, {ErrorCode::OutOfMemory, "the card is full"});
+  const auto none = state.planner().plan(stt);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::OutOfMemory);
   EXPECT_THAT(none.error().message, HasSubstr("has too little memory for stt: the card is full"));
@@ -148,17 +148,17 @@ TEST_F(Excluded, ADeviceIsGoneBackToThoughTheClockWentBack) {
 
 TEST_F(Excluded, ADeviceOfALaterStageIsProvenBeforeItIsGoneBackTo) {
   PlacementState state(placer("stt.encoder=cpu,stt.decoder=simt:0,cpu"));
-  state.context().expect(file_);
-  const auto first = state.planner().plan(kSttGroup);
+  const ModelId stt = state.context().expect(file_);
+  const auto first = state.planner().plan(stt);
   ASSERT_TRUE(first) << first.error().message;
   ASSERT_EQ(devices_of(*first), "cpu,simt:0");
   state.trust().distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
-  const auto second = state.planner().plan(kSttGroup);
+  const auto second = state.planner().plan(stt);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
   be("crashes");
   now_ += 60;
-  state.opened(kSttGroup, *second);
+  state.opened(stt, *second);
   EXPECT_TRUE(comes([&] { return distrust_of(state, "simt:0")->failures == 2; }));
   EXPECT_EQ(state.trust().regained(), 0U);
   be("");
@@ -166,8 +166,8 @@ TEST_F(Excluded, ADeviceOfALaterStageIsProvenBeforeItIsGoneBackTo) {
   {
     // Who names it for that stage does not wait for the pause.
     PlacementState other(placer("stt.encoder=cpu,stt.decoder=simt:0"));
-    other.context().expect(file_);
-    const auto named = other.planner().plan(kSttGroup);
+    const ModelId same = other.context().expect(file_);
+    const auto named = other.planner().plan(same);
     ASSERT_TRUE(named) << named.error().message;
     EXPECT_EQ(devices_of(*named), "cpu,simt:0");
   }
@@ -179,18 +179,18 @@ TEST_F(Excluded, ADeviceThatWasFullIsGoneBackToWhenItHasRoom) {
   PlacerOptions options = placer("simt:0,cpu");
   options.storage = DType::F32;  // none that is smaller stands in for it
   PlacementState state(options);
-  state.context().expect(file_);
-  const auto first = state.planner().plan(kSttGroup);
+  const ModelId stt = state.context().expect(file_);
+  const auto first = state.planner().plan(stt);
   ASSERT_TRUE(first);
-  state.had_no_room(kSttGroup, *first, {ErrorCode::OutOfMemory, "the card is full"});
-  const auto second = state.planner().plan(kSttGroup);
+  state.had_no_room(stt, *first, {ErrorCode::OutOfMemory, "the card is full"});
+  const auto second = state.planner().plan(stt);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(devices_of(*second), "cpu");
-  state.opened(kSttGroup, *second);
+  state.opened(stt, *second);
   now_ += 60;
   EXPECT_TRUE(comes([&] { return state.trust().regained() == 1; }));
-  EXPECT_FALSE(state.trust().no_room(kSttGroup));
-  const auto third = state.planner().plan(kSttGroup);
+  EXPECT_FALSE(state.trust().no_room(stt));
+  const auto third = state.planner().plan(stt);
   ASSERT_TRUE(third) << third.error().message;
   EXPECT_EQ(devices_of(*third), "simt:0");
 }
@@ -203,11 +203,11 @@ TEST_F(Excluded, WhatTheDoctorKnowsOfACardCountsUntilItIsProven) {
   options.discovery.gpus.driver = driver.search();
   {
     PlacementState state(options);
-    state.context().expect(file_);
-    const auto planned = state.planner().plan(kSttGroup);
+    const ModelId stt = state.context().expect(file_);
+    const auto planned = state.planner().plan(stt);
     ASSERT_TRUE(planned) << planned.error().message;
     EXPECT_EQ(devices_of(*planned), "cpu");
-    const auto choice = state.planner().choice(kSttEncoder);
+    const auto choice = state.planner().choice(stt, kSttEncoder);
     ASSERT_TRUE(choice);
     const auto& others = choice->plan.others;
     const auto card = std::ranges::find(others, "cuda:0", &OtherDevice::device);
@@ -217,9 +217,9 @@ TEST_F(Excluded, WhatTheDoctorKnowsOfACardCountsUntilItIsProven) {
     EXPECT_FALSE(distrust_of(state, "cuda:0")) << "it was not tried";
   }
   PlacementState state(options);
-  state.context().expect(file_);
+  const ModelId stt = state.context().expect(file_);
   test::keep_proof(state, file_, {.device = "cuda:0", .storage = DType::F16});
-  const auto planned = state.planner().plan(kSttGroup);
+  const auto planned = state.planner().plan(stt);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(devices_of(*planned), "cuda:0");
 }
@@ -243,14 +243,12 @@ TEST_F(Excluded, WhatEndedOrWasLetGoIsToldOfAllTheSame) {
     ASSERT_TRUE(windows) << windows.error().message;
     expect_told(placed, device);
     PlacementState& state = placed.state();
+    const ModelId stt = state.context().newest(kSttGroup);
     if (device != "cpu") {
-      state.openings()
-          .worker_for(kSttGroup, state.openings().places(kSttGroup))
-          .value()
-          ->end("was killed");
+      state.openings().worker_for(stt, state.openings().places(stt)).value()->end("was killed");
       expect_told(placed, device);
     }
-    state.openings().left(kSttGroup);
+    state.openings().left(stt);
     expect_told(placed, device);
   }
 }

@@ -72,8 +72,8 @@ TEST_F(FreeMemory, IsThatOfNowAndNotOfTheStart) {
 
 TEST_F(FreeMemory, WhatOurOwnWorkersHoldIsOurs) {
   PlacementState state(options());
-  const auto worker =
-      state.openings().worker_for(kVadGroup, {{kVadStage, {.device = "cuda:0", .storage = {}}}});
+  const auto worker = state.openings().worker_for(
+      {.group = kVadGroup}, {{kVadStage, {.device = "cuda:0", .storage = {}}}});
   ASSERT_TRUE(worker) << worker.error().message;
   EXPECT_EQ(free_bytes(state), 7 * kGigabyte);
   nvml_->cards[0].memory.free = 2 * kGigabyte;

@@ -27,8 +27,7 @@ class PlacedDetector : public ::testing::Test {
     MYNAH_SKIP_WITHOUT(file_.path);
     ::setenv("MYNAH_WORKER_MANNER", "", 1);
     PlacementState state(test::placer_options(machine_, "simt:0,cpu"));
-    state.context().expect(file_);
-    const auto proven = state.planner().plan(kVadGroup);
+    const auto proven = state.planner().plan(state.context().expect(file_));
     ASSERT_TRUE(proven) << proven.error().message;
     ASSERT_EQ(devices_of(*proven), "simt:0");
     ::setenv("MYNAH_WORKER_MANNER", "probes wrongly", 1);
@@ -80,10 +79,8 @@ TEST_F(PlacedDetector, RecordingsThatMayBeWrongAreNamed) {
   const auto session = (*detector)->session();
   ASSERT_TRUE(session->push(sound_));
   PlacementState& state = placer.state();
-  state.openings()
-      .worker_for(kVadGroup, state.openings().places(kVadGroup))
-      .value()
-      ->end("was killed");
+  const ModelId vad = state.context().newest(kVadGroup);
+  state.openings().worker_for(vad, state.openings().places(vad)).value()->end("was killed");
   ASSERT_TRUE((*detector)->probabilities(one)) << "on the processor";
   ASSERT_EQ(state.openings().moves().size(), 1U);
   EXPECT_THAT(state.openings().moves()[0].reason,

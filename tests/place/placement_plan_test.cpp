@@ -73,8 +73,8 @@ class PlacementPlan : public test::PlacedWhisper {
 
   std::string refusal(PlacerOptions options) const {
     PlacementState state(std::move(options));
-    state.context().expect(file_);
-    const auto planned = state.planner().plan(kSttGroup);
+    const ModelId stt = state.context().expect(file_);
+    const auto planned = state.planner().plan(stt);
     EXPECT_FALSE(planned);
     EXPECT_EQ(planned ? ErrorCode::Io : planned.error().code, ErrorCode::Device);
     return planned ? "" : planned.error().message;
@@ -83,8 +83,8 @@ class PlacementPlan : public test::PlacedWhisper {
   // "simt:0 as f16", stage by stage.
   std::vector<std::string> placed(PlacerOptions options) const {
     PlacementState state(std::move(options));
-    state.context().expect(file_);
-    const auto planned = state.planner().plan(kSttGroup);
+    const ModelId stt = state.context().expect(file_);
+    const auto planned = state.planner().plan(stt);
     EXPECT_TRUE(planned) << planned.error().message;
     std::vector<std::string> places;
     for (const auto& [stage, where] : planned.value_or(StagePlaces{})) {
@@ -134,9 +134,9 @@ TEST_F(PlacementPlan, AProfileInUseIsPassedOverForAnotherModelInALine) {
   Profile profile = on_the_processor();
   profile.model_sha256 = std::string(64, 'b');
   PlacementState state(in_use(profile));
-  state.context().expect(file_);
+  const ModelId stt = state.context().expect(file_);
   for (int i = 0; i < 2; ++i) {
-    const auto planned = state.planner().plan(kSttGroup);
+    const auto planned = state.planner().plan(stt);
     ASSERT_TRUE(planned) << planned.error().message;
     EXPECT_EQ(planned->at(kSttEncoder).storage, DType::I8) << "as auto has it";
   }
@@ -154,13 +154,13 @@ TEST_F(PlacementPlan, OfSeveralProfilesInUseTheModelsOwnPlacesItAndIsSaid) {
       {stage_on(kSttEncoder, "simt:0", DType::F16), stage_on(kSttDecoder, "cpu", DType::BF16)}));
   options.profiles.push_back(profile_of({stage_on(kTtsAcoustic, "cpu", DType::I8)}));
   PlacementState state(std::move(options));
-  state.context().expect(file_);
-  const auto planned = state.planner().plan(kSttGroup);
+  const ModelId stt = state.context().expect(file_);
+  const auto planned = state.planner().plan(stt);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(planned->at(kSttEncoder).device, "simt:0");
   EXPECT_EQ(planned->at(kSttDecoder).storage, DType::BF16);
   for (const Stage stage : {kSttEncoder, kSttDecoder}) {
-    EXPECT_EQ(state.planner().choice(stage)->plan.reason, "the profile evening says so");
+    EXPECT_EQ(state.planner().choice(stt, stage)->plan.reason, "the profile evening says so");
   }
   EXPECT_THAT(said_, IsEmpty());
 }
@@ -243,8 +243,8 @@ class PlacementApart : public PlacementPlan {
 
   [[nodiscard]] std::string devices() const {
     PlacementState state(options_);
-    state.context().expect(file_);
-    const auto planned = state.planner().plan(kSttGroup);
+    const ModelId stt = state.context().expect(file_);
+    const auto planned = state.planner().plan(stt);
     EXPECT_TRUE(planned) << planned.error().message;
     return devices_of(planned.value_or(StagePlaces{}));
   }
@@ -319,26 +319,27 @@ TEST_F(PlacementApart, WhatIsProvenIsTakenUntilItHasNoRoomOrFails) {
   keep_whole();
   keep_apart();
   PlacementState state(options_);
-  state.context().expect(file_);
-  auto planned = state.planner().plan(kSttGroup);
+  const ModelId stt = state.context().expect(file_);
+  auto planned = state.planner().plan(stt);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(*planned, apart_);
-  ASSERT_TRUE(state.planner().choice(kSttDecoder)->measured);
-  EXPECT_EQ(state.planner().choice(kSttDecoder)->measured->ms_per_unit, 1e-6) << "as it was so";
-  EXPECT_THAT(state.planner().choice(kSttEncoder)->plan.reason,
+  ASSERT_TRUE(state.planner().choice(stt, kSttDecoder)->measured);
+  EXPECT_EQ(state.planner().choice(stt, kSttDecoder)->measured->ms_per_unit, 1e-6)
+      << "as it was so";
+  EXPECT_THAT(state.planner().choice(stt, kSttEncoder)->plan.reason,
               HasSubstr("; apart from stt.decoder on simt:0, as they were proven"));
-  state.opened(kSttGroup, *planned);
-  EXPECT_EQ(state.proven_at(kSttEncoder), 1);
-  state.had_no_room(kSttGroup, *planned, {ErrorCode::OutOfMemory, "memory is full"});
-  planned = state.planner().plan(kSttGroup);
+  state.opened(stt, *planned);
+  EXPECT_EQ(state.proven_at(stt, kSttEncoder), 1);
+  state.had_no_room(stt, *planned, {ErrorCode::OutOfMemory, "memory is full"});
+  planned = state.planner().plan(stt);
   ASSERT_TRUE(planned);
   EXPECT_EQ(devices_of(*planned), "cpu");
   // Another process has room.
   PlacementState other(options_);
-  other.context().expect(file_);
-  ASSERT_EQ(other.planner().plan(kSttGroup).value(), apart_);
-  other.failed(kSttGroup, apart_, {ErrorCode::Device, "simt:0 is lost"}, "");
-  planned = other.planner().plan(kSttGroup);
+  const ModelId same = other.context().expect(file_);
+  ASSERT_EQ(other.planner().plan(same).value(), apart_);
+  other.failed(same, apart_, {ErrorCode::Device, "simt:0 is lost"}, "");
+  planned = other.planner().plan(same);
   ASSERT_TRUE(planned);
   EXPECT_EQ(devices_of(*planned), "cpu");
   EXPECT_FALSE(store().find_apart(identities_, file_, apart_));
@@ -346,11 +347,11 @@ TEST_F(PlacementApart, WhatIsProvenIsTakenUntilItHasNoRoomOrFails) {
 
 TEST_F(PlacementPlan, ChoicesOfOtherGroupsStayAsTheyWerePlaced) {
   PlacementState state(placer("cpu"));
-  state.context().expect(file_);
-  state.context().expect(DetectorFile{.path = machine_.root / "none"});
-  ASSERT_TRUE(state.planner().plan(kSttGroup));
-  EXPECT_TRUE(state.planner().choice(kSttEncoder));
-  EXPECT_FALSE(state.planner().choice(kVadStage)) << "nobody placed it yet";
+  const ModelId stt = state.context().expect(file_);
+  const ModelId vad = state.context().expect(DetectorFile{.path = machine_.root / "none"});
+  ASSERT_TRUE(state.planner().plan(stt));
+  EXPECT_TRUE(state.planner().choice(stt, kSttEncoder));
+  EXPECT_FALSE(state.planner().choice(vad, kVadStage)) << "nobody placed it yet";
 }
 
 TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
@@ -358,11 +359,11 @@ TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
     said_.clear();
     options.say = [this](const std::string& line) { said_.push_back(line); };
     PlacementState state(std::move(options));
-    state.context().expect(file_);
+    const ModelId stt = state.context().expect(file_);
     for (int i = 0; i < 2; ++i) {
-      const auto planned = state.planner().plan(kSttGroup);
+      const auto planned = state.planner().plan(stt);
       ASSERT_TRUE(planned) << planned.error().message;
-      state.opened(kSttGroup, *planned);
+      state.opened(stt, *planned);
     }
   };
   open(placer("cuda,cpu"));
@@ -386,14 +387,15 @@ TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
 
 TEST_F(PlacementPlan, AGroupThatIsOpenStaysWhereItIsAndIsNotMeasuredForAnother) {
   PlacementState state(placer("simt:0,cpu"));
-  state.context().expect(file_);
-  state.context().expect(DetectorFile{.path = machine_.root / "none"});  // nobody could measure it
-  state.opened(kVadGroup, {{kVadStage, {.device = "simt:0", .storage = {}}}});
-  const auto planned = state.planner().plan(kSttGroup);
+  const ModelId stt = state.context().expect(file_);
+  const ModelId vad = state.context().expect(
+      DetectorFile{.path = machine_.root / "none"});  // nobody could measure it
+  state.opened(vad, {{kVadStage, {.device = "simt:0", .storage = {}}}});
+  const auto planned = state.planner().plan(stt);
   ASSERT_TRUE(planned) << planned.error().message;
   EXPECT_EQ(planned->at(kSttEncoder).device, "simt:0");
-  EXPECT_EQ(state.openings().places(kVadGroup).at(kVadStage).device, "simt:0");
-  EXPECT_FALSE(state.planner().plan(kVadGroup)) << "its own plan measures it";
+  EXPECT_EQ(state.openings().places(vad).at(kVadStage).device, "simt:0");
+  EXPECT_FALSE(state.planner().plan(vad)) << "its own plan measures it";
 }
 
 }  // namespace

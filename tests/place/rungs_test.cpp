@@ -48,8 +48,7 @@ class RungsOfOne : public ::testing::Test {
     ::setenv("MYNAH_WORKER_MANNER", "", 1);
     proven_ = std::make_unique<mynah::test::MadeUpMachine>();
     PlacementState state(test::placer_options(*proven_, "simt:0,cpu"));
-    state.context().expect(write_model(*proven_));
-    const auto places = state.planner().plan(kSttGroup);
+    const auto places = state.planner().plan(state.context().expect(write_model(*proven_)));
     ASSERT_TRUE(places) << places.error().message;
   }
 
@@ -65,8 +64,8 @@ class RungsOfOne : public ::testing::Test {
     options.say = [this](const std::string& line) { said_.push_back(line); };
     options.worker_program = program_;
     state_ = std::make_shared<PlacementState>(std::move(options));
-    state_->context().expect(file_);
-    rungs_ = make_rungs(kSttGroup);
+    stt_ = state_->context().expect(file_);
+    rungs_ = make_rungs(stt_);
     const auto opened = rungs_->begin();
     ASSERT_TRUE(opened) << opened.error().message;
     ASSERT_EQ(devices_of(rungs_->where()), where);
@@ -74,24 +73,24 @@ class RungsOfOne : public ::testing::Test {
 
   // `opening`: is called when a worker was found, and the model is to be loaded there.
   [[nodiscard]] std::shared_ptr<ModelRungs> make_rungs(
-      StageGroup group, const std::function<Status()>& opening = nullptr) {
+      ModelId id, const std::function<Status()>& opening = nullptr) {
     return std::make_shared<ModelRungs>(
-        group, state_,
-        [this, group, opening](const StagePlaces& where,
-                               PlacementState& state) -> Result<ModelRungs::Opened> {
+        id, state_,
+        [this, id, opening](const StagePlaces& where,
+                            PlacementState& state) -> Result<ModelRungs::Opened> {
           if (!is_here(where)) {
-            MYNAH_TRY(worker_, state.openings().worker_for(group, where));
+            MYNAH_TRY(worker_, state.openings().worker_for(id, where));
             if (opening) {
               MYNAH_TRY_STATUS(opening());
             }
           }
           return ModelRungs::Opened{.model = std::make_shared<const Model>(0),
-                                    .probe = [this, group] { return probe(group); }};
+                                    .probe = [this, id] { return probe(id); }};
         });
   }
 
-  [[nodiscard]] Result<Probe> probe(StageGroup group) {
-    Probe found = state_->context().reference(group).value().exact;
+  [[nodiscard]] Result<Probe> probe(ModelId id) {
+    Probe found = state_->context().reference(id).value().exact;
     for (ProbeStage& stage : found.stages) {
       stage.values.front() += wrong_ ? 1000.0F : 0.0F;
     }
@@ -112,6 +111,7 @@ class RungsOfOne : public ::testing::Test {
   std::string program_ = MYNAH_TEST_WORKER;
   std::vector<std::string> said_;  // to the user
   std::shared_ptr<PlacementState> state_;
+  ModelId stt_;
   std::shared_ptr<WorkerProcess> worker_;  // of the rung that was opened last
   std::atomic<bool> wrong_ = false;
   std::shared_ptr<ModelRungs> rungs_;
@@ -199,8 +199,8 @@ TEST_F(RungsOfOne, ADeviceWhoseWorkerCannotBeStartedIsRefusedWhereNoOtherIsAllow
   PlacerOptions options = test::placer_options(machine_, "simt:0");
   options.worker_program = "/no/such/program";
   state_ = std::make_shared<PlacementState>(std::move(options));
-  state_->context().expect(file_);
-  const auto opened = make_rungs(kSttGroup)->begin();
+  stt_ = state_->context().expect(file_);
+  const auto opened = make_rungs(stt_)->begin();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::Device);
   EXPECT_THAT(opened.error().message, HasSubstr("simt:0"));
@@ -238,18 +238,18 @@ TEST_F(RungsOfOne, AFailureNamesItsDevice) {
 TEST_F(RungsOfOne, TheReportIsOfWhereItWasComputedWhereverWhatIsNextGoes) {
   begin_on("simt:0,cpu");
   give_out();
-  const auto before = state_->openings().choice(kSttEncoder);
+  const auto before = state_->openings().choice(stt_, kSttEncoder);
   ASSERT_TRUE(before);
   EXPECT_EQ(before->plan.device, "simt:0");
   wrong_ = true;
   ASSERT_TRUE(rungs_->settle());
-  ASSERT_EQ(devices_of(state_->openings().places(kSttGroup)), "simt:0");
-  const auto after = state_->openings().choice(kSttEncoder);
+  ASSERT_EQ(devices_of(state_->openings().places(stt_)), "simt:0");
+  const auto after = state_->openings().choice(stt_, kSttEncoder);
   ASSERT_TRUE(after);
   EXPECT_EQ(after->plan.device, "simt:0") << "nothing was opened on the processor";
   EXPECT_EQ(after->plan.reason, before->plan.reason);
   static_cast<void>(rungs_->now());
-  EXPECT_EQ(state_->openings().choice(kSttEncoder)->plan.device, "cpu");
+  EXPECT_EQ(state_->openings().choice(stt_, kSttEncoder)->plan.device, "cpu");
 }
 
 TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
@@ -271,10 +271,10 @@ TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
 
 TEST_F(RungsOfOne, AWorkerThatNothingCouldBeLoadedInIsEnded) {
   state_ = std::make_shared<PlacementState>(test::placer_options(machine_, "simt:0,cpu"));
-  state_->context().expect(file_);
+  stt_ = state_->context().expect(file_);
   for (const ErrorCode code : {ErrorCode::InvalidInput, ErrorCode::OutOfMemory}) {
     const auto rungs =
-        make_rungs(kSttGroup, [code]() -> Status { return fail(code, "the model is as it is"); });
+        make_rungs(stt_, [code]() -> Status { return fail(code, "the model is as it is"); });
     EXPECT_EQ(rungs->begin().has_value(), code == ErrorCode::OutOfMemory) << "on the processor";
     ASSERT_NE(worker_, nullptr);
     EXPECT_FALSE(worker_->alive());
@@ -287,12 +287,11 @@ TEST_F(RungsOfOne, AWorkerStaysWhileAnotherModelIsLoadedThere) {
       .path = mynah::test::weights_path("silero/silero_vad_16k.safetensors"), .rate_hz = 16000};
   MYNAH_SKIP_WITHOUT(detector.path);
   state_ = std::make_shared<PlacementState>(test::placer_options(machine_, "simt:0"));
-  state_->context().expect(file_);
-  state_->context().expect(detector);
-  const auto vad = make_rungs(kVadGroup);
+  stt_ = state_->context().expect(file_);
+  const auto vad = make_rungs(state_->context().expect(detector));
   ASSERT_TRUE(vad->begin());
   const auto worker = worker_;
-  rungs_ = make_rungs(kSttGroup, [&]() -> Status {
+  rungs_ = make_rungs(stt_, [&]() -> Status {
     EXPECT_EQ(worker_, worker);
     vad->unload_after({});
     return {};
@@ -311,11 +310,11 @@ TEST_F(RungsOfOne, AWorkerThatIsLeftForABetterDeviceEnds) {
   options.discovery.gpus.driver = driver.search();
   options.times.seconds = [&now] { return now.load(); };
   state_ = std::make_shared<PlacementState>(std::move(options));
-  state_->context().expect(file_);
+  stt_ = state_->context().expect(file_);
   test::keep_proof(*state_, file_, {.device = "cuda:0", .storage = DType::F16});
   state_->trust().distrust(all_on(kSttGroup, {.device = "simt:0", .storage = {}}),
                            {ErrorCode::Device, "simt:0 crashed"});
-  rungs_ = make_rungs(kSttGroup);
+  rungs_ = make_rungs(stt_);
   ASSERT_TRUE(rungs_->begin());
   ASSERT_EQ(devices_of(rungs_->where()), "cuda:0");
   const auto left = worker_;
@@ -342,7 +341,7 @@ TEST_F(RungsOfOne, AModelMayOutliveItsPlacerAndBeTheHousekeepersLast) {
   std::atomic<bool> tended = false;
   std::atomic<bool> gone = false;
   placer->state().openings().add(
-      {.group = kTtsGroup,
+      {.model = {.group = kTtsGroup},
        .settle = [] { return Status{}; },
        .unload_after =
            [&, weak = std::weak_ptr(model)](std::chrono::steady_clock::duration /*idle*/) {

@@ -453,7 +453,8 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
                                     std::max<int64_t>(0, now - lost->last_at), lost->reason);
     }
     for (const engine::NamedModel& model : models) {
-      const place::StageDevice where = state.wishes().usual_place(model.file, device.facts.name);
+      const place::StageDevice where =
+          state.wishes().usual_place(state.context().expect(model.file), device.facts.name);
       const auto kept = state.context().prover().store().find(identity, model.file, where.storage);
       if (!prove_ && !kept) {
         continue;

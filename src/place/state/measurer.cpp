@@ -12,33 +12,34 @@
 
 namespace mynah::place {
 
-Trust::Refusal Measurer::measure_as(const ModelFile& file, const StageDevice& where,
+Trust::Refusal Measurer::measure_as(const ExpectedModel& model, const StageDevice& where,
                                     PlanInput& input) {
-  const StageGroup group = group_of(file);
-  Trust::Refusal refused = trust_.refusal(group, where);
+  Trust::Refusal refused = trust_.refusal(model.id, where);
   if (!refused.why.empty()) {
     return refused;
   }
-  const bool asked = wishes_.is_named(group, where.device);
-  DeviceProof proof = context_.prover().of_device(file, where, context_.identity(where.device),
-                                                  asked ? ProofWish::Asked : ProofWish::IfTrusted);
+  const bool asked = wishes_.is_named(model.id, where.device);
+  DeviceProof proof =
+      context_.prover().of_device(model.file, where, context_.identity(where.device),
+                                  asked ? ProofWish::Asked : ProofWish::IfTrusted);
   if (proof.refusal.empty()) {
     std::ranges::move(proof.measurements, std::back_inserter(input.measurements));
   }
   refused = {.why = std::move(proof.refusal), .no_room = proof.no_room.has_value()};
   if (proof.no_room) {
-    trust_.note_no_room(group, where, *std::move(proof.no_room));
+    trust_.note_no_room(model.id, where, *std::move(proof.no_room));
   }
   return refused;
 }
 
 // A device's measurements, or why it is not to be chosen: as each of the types that a profile names
 // there, which no other stands in for; else as the first that has room.
-void Measurer::measure_device(const ModelFile& file, const std::string& device, PlanInput& input) {
-  const std::vector<const Measurement*> said = wishes_.profiled_on(file, device);
-  if (const StagePlaces apart = wishes_.profiled_apart(file);
+void Measurer::measure_device(const ExpectedModel& model, const std::string& device,
+                              PlanInput& input) {
+  const std::vector<const Measurement*> said = wishes_.profiled_on(model.id, device);
+  if (const StagePlaces apart = wishes_.profiled_apart(model.id);
       !is_processor(device) && !apart.empty() && !said.empty()) {
-    measure_profiled_apart(file, apart, device, input);
+    measure_profiled_apart(model, apart, device, input);
     return;
   }
   const auto is_said = [&](Stage stage, std::optional<DType> type) {
@@ -49,20 +50,20 @@ void Measurer::measure_device(const ModelFile& file, const std::string& device, 
   bool full = false;                      // with the last type that was tried
   std::optional<DType> last;
   std::vector<TooLarge> too_large;
-  for (const std::optional<DType>& type : wishes_.types_on(file, device)) {
+  for (const std::optional<DType>& type : wishes_.types_on(model.id, device)) {
     if (std::ranges::any_of(input.measurements, [&](const Measurement& measured) {
           return is_said(measured.stage, type) && measured.device == device &&
                  measured.storage == type;
         })) {
       continue;  // the processor was measured as this already
     }
-    const Trust::Refusal tried = measure_as(file, {.device = device, .storage = type}, input);
+    const Trust::Refusal tried = measure_as(model, {.device = device, .storage = type}, input);
     if (tried.why.empty() && said.empty()) {
       refusals.clear();
       std::ranges::move(too_large, std::back_inserter(input.too_large));
       break;
     }
-    for (const Stage stage : stages_of(group_of(file))) {
+    for (const Stage stage : stages_of(model.id.group)) {
       if (!tried.why.empty() && (said.empty() || is_said(stage, type))) {
         refusals.try_emplace(stage, tried.why);
         too_large.push_back({.stage = stage, .device = device});
@@ -90,8 +91,8 @@ void Measurer::measure_device(const ModelFile& file, const std::string& device, 
   });
 }
 
-void Measurer::measure_smaller_types(const ModelFile& file, PlanInput& input) {
-  const Stage first = stages_of(group_of(file)).front();
+void Measurer::measure_smaller_types(const ExpectedModel& model, PlanInput& input) {
+  const Stage first = stages_of(model.id.group).front();
   std::set<StageDevice> measured;
   for (const Measurement& one : input.measurements) {
     if (one.stage == first) {
@@ -99,28 +100,28 @@ void Measurer::measure_smaller_types(const ModelFile& file, PlanInput& input) {
     }
   }
   for (const StageDevice& where : measured) {
-    for (const std::optional<DType>& type : wishes_.types_on(file, where.device)) {
+    for (const std::optional<DType>& type : wishes_.types_on(model.id, where.device)) {
       const StageDevice smaller{.device = where.device, .storage = type};
       if (!is_processor(where.device) && !measured.contains(smaller)) {
-        static_cast<void>(measure_as(file, smaller, input));
+        static_cast<void>(measure_as(model, smaller, input));
       }
     }
   }
 }
 
-Result<bool> Measurer::measure(const ModelFile& file, PlanInput& input) {
-  const StageGroup group = group_of(file);
-  MYNAH_TRY_STATUS(wishes_.apply_profile(file));
+Result<bool> Measurer::measure(const ExpectedModel& model, PlanInput& input) {
+  const auto& [id, file] = model;
+  MYNAH_TRY_STATUS(wishes_.apply_profile(model));
   std::set<std::string> devices;
   bool elsewhere = false;
-  for (const Stage stage : stages_of(group)) {
+  for (const Stage stage : stages_of(id.group)) {
     input.stages.push_back({.stage = stage,
-                            .storage = wishes_.storage_of(stage, ""),
-                            .profile = wishes_.profiled(stage) != nullptr
-                                           ? wishes_.profile(group)->name
+                            .storage = wishes_.storage_of(id, stage, ""),
+                            .profile = wishes_.profiled(id, stage) != nullptr
+                                           ? wishes_.profile(id)->name
                                            : std::string()});
-    input.request.of(stage) = wishes_.wanted(stage);
-    for (std::string& device : wishes_.candidates(stage)) {
+    input.request.of(stage) = wishes_.wanted(id, stage);
+    for (std::string& device : wishes_.candidates(id, stage)) {
       elsewhere = elsewhere || !is_processor(device);
       devices.insert(std::move(device));
     }
@@ -139,21 +140,21 @@ Result<bool> Measurer::measure(const ModelFile& file, PlanInput& input) {
         std::ranges::copy(*measured, std::back_inserter(input.measurements));
       }
     }
-    if (!is_processor(device) || (device == "cpu" && !wishes_.profiled_on(file, device).empty())) {
-      measure_device(file, device, input);
+    if (!is_processor(device) || (device == "cpu" && !wishes_.profiled_on(id, device).empty())) {
+      measure_device(model, device, input);
     }
   }
   return std::ranges::any_of(devices,
                              [](const auto& device) { return card_index(device).has_value(); });
 }
 
-std::optional<StagesApart> Measurer::measure_apart(const ModelFile& file, const StagePlaces& places,
-                                                   int& left) {
-  if (trust_.waits_for_room_apart(places)) {
+std::optional<StagesApart> Measurer::measure_apart(const ExpectedModel& model,
+                                                   const StagePlaces& places, int& left) {
+  if (trust_.waits_for_room_apart(model.id, places)) {
     return std::nullopt;
   }
   const std::vector<DeviceIdentity> identities = context_.identities(places);
-  if (auto kept = context_.prover().kept_apart(file, places, identities)) {
+  if (auto kept = context_.prover().kept_apart(model.file, places, identities)) {
     return std::move(kept->measurements);
   }
   if (left == 0) {
@@ -161,25 +162,24 @@ std::optional<StagesApart> Measurer::measure_apart(const ModelFile& file, const 
   }
   --left;
   DeviceProof proof =
-      context_.prover().of_stages_apart(file, places, identities, ProofWish::IfTrusted);
+      context_.prover().of_stages_apart(model.file, places, identities, ProofWish::IfTrusted);
   if (proof.no_room) {
-    trust_.note_no_room_apart(places, proof.no_room->error);
+    trust_.note_no_room_apart(model.id, places, proof.no_room->error);
   }
   return proof.refusal.empty() ? std::optional(std::move(proof.measurements)) : std::nullopt;
 }
 
-void Measurer::measure_profiled_apart(const ModelFile& file, const StagePlaces& places,
+void Measurer::measure_profiled_apart(const ExpectedModel& model, const StagePlaces& places,
                                       const std::string& device, PlanInput& input) {
-  const StageGroup group = group_of(file);
   std::string refusal;
   for (const auto& [stage, where] : places) {
     if (refusal.empty() && where.device != "cpu") {
-      refusal = trust_.refusal(group, where).why;
+      refusal = trust_.refusal(model.id, where).why;
     }
   }
   if (refusal.empty()) {
-    DeviceProof proof = context_.prover().of_stages_apart(file, places, context_.identities(places),
-                                                          ProofWish::Asked);
+    DeviceProof proof = context_.prover().of_stages_apart(
+        model.file, places, context_.identities(places), ProofWish::Asked);
     refusal = std::move(proof.refusal);
     // Where they failed, that says nothing of what the processor does alone.
     const bool passed = std::ranges::all_of(proof.measurements, &Measurement::passed);
@@ -189,7 +189,7 @@ void Measurer::measure_profiled_apart(const ModelFile& file, const StagePlaces& 
                          });
     for (const auto& [stage, where] : places) {
       if (proof.no_room && where.device != "cpu") {
-        trust_.note_no_room(group, where, *proof.no_room);
+        trust_.note_no_room(model.id, where, *proof.no_room);
       }
     }
   }

@@ -20,22 +20,22 @@ class Measurer {
 
   // Adds a model's stages to a plan's input, measured where any of them may be; whether a card is
   // among those places.
-  [[nodiscard]] Result<bool> measure(const ModelFile& file, PlanInput& input);
+  [[nodiscard]] Result<bool> measure(const ExpectedModel& model, PlanInput& input);
 
   // Of the devices that a model was measured on, but the processor, the types that were not needed
   // so far.
-  void measure_smaller_types(const ModelFile& file, PlanInput& input);
+  void measure_smaller_types(const ExpectedModel& model, PlanInput& input);
 
   // What stages took that are apart, or how they failed: kept, or proven now where `left` allows,
   // which counts down; none: nothing is known.
-  [[nodiscard]] std::optional<StagesApart> measure_apart(const ModelFile& file,
+  [[nodiscard]] std::optional<StagesApart> measure_apart(const ExpectedModel& model,
                                                          const StagePlaces& places, int& left);
 
  private:
   // How it went to measure a model on a device as one type: refused, measured or failed.
-  Trust::Refusal measure_as(const ModelFile& file, const StageDevice& where, PlanInput& input);
-  void measure_device(const ModelFile& file, const std::string& device, PlanInput& input);
-  void measure_profiled_apart(const ModelFile& file, const StagePlaces& places,
+  Trust::Refusal measure_as(const ExpectedModel& model, const StageDevice& where, PlanInput& input);
+  void measure_device(const ExpectedModel& model, const std::string& device, PlanInput& input);
+  void measure_profiled_apart(const ExpectedModel& model, const StagePlaces& places,
                               const std::string& device, PlanInput& input);
 
   PlacementContext& context_;

@@ -14,14 +14,15 @@
 
 namespace mynah::place {
 
-Result<std::shared_ptr<Backend>> Openings::open_here(Stage stage, const StageDevice& where) {
+Result<std::shared_ptr<Backend>> Openings::open_here(ModelId model, Stage stage,
+                                                     const StageDevice& where) {
   const std::lock_guard lock(mutex_);
   if (!devices_.contains(where.device)) {
     MYNAH_TRY(OpenedDevice opened, open_device(where.device, context_.options().settings));
     devices_.emplace(where.device, std::move(opened));
   }
   auto timed = std::make_shared<HereBackend>(*devices_.at(where.device).backend);
-  here_[stage] = {.device = where.device, .timed = timed};
+  here_[{.model = model, .stage = stage}] = {.device = where.device, .timed = timed};
   Backend* const backend = &timed->backend;
   return std::shared_ptr<Backend>(std::move(timed), backend);
 }
@@ -35,9 +36,9 @@ WorkerSpec Openings::worker_on(const std::string& devices) const {
           .stop = options.stop};
 }
 
-Result<std::shared_ptr<WorkerProcess>> Openings::worker_for(StageGroup group,
+Result<std::shared_ptr<WorkerProcess>> Openings::worker_for(ModelId model,
                                                             const StagePlaces& places) {
-  return workers_.lend(worker_on(worker_key(places)), ModelId{.group = group});
+  return workers_.lend(worker_on(worker_key(places)), model);
 }
 
 // Its own worker asks the driver, which may never come back from being started.
@@ -62,44 +63,43 @@ Status Openings::ask_whether_there(const std::string& device) {
   }
 }
 
-bool Openings::opened(StageGroup group, const StagePlaces& places, const ChosenStages& choices) {
+bool Openings::opened(ModelId model, const StagePlaces& places, const ChosenStages& choices) {
   bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
-    is_first = !last_places_.contains(group) &&
-               std::ranges::find(moves_, group, &Move::group) == moves_.end();
-    places_[group] = places;
-    last_places_[group] = places;
-    for (const Stage stage : stages_of(group)) {
-      choices_.erase(stage);
+    is_first = !last_places_.contains(model) &&
+               std::ranges::find(moves_, model, &Move::model) == moves_.end();
+    places_[model] = places;
+    last_places_[model] = places;
+    for (const Stage stage : stages_of(model.group)) {
+      choices_.erase({.model = model, .stage = stage});
     }
-    choices_.insert(choices.begin(), choices.end());
+    for (const auto& [stage, choice] : choices) {
+      choices_.emplace(ModelStage{.model = model, .stage = stage}, choice);
+    }
   }
-  if (const auto worker = workers_.of({.group = group})) {
-    static_cast<void>(ask_for_report(worker));
-  }
+  ask_worker_of(model);
   return is_first;
 }
 
-void Openings::left(StageGroup group) {
-  if (const auto worker = workers_.of({.group = group})) {
-    static_cast<void>(ask_for_report(worker));
-  }
+void Openings::left(ModelId model) {
+  ask_worker_of(model);
   {
     const std::lock_guard lock(mutex_);
-    places_.erase(group);
-    for (const Stage stage : stages_of(group)) {
-      if (const auto here = here_.find(stage); here != here_.end()) {
-        last_reports_[{stage, here->second.device}] = {.report = report_of(stage, here->second),
-                                                       .worker = {}};
+    places_.erase(model);
+    for (const Stage stage : stages_of(model.group)) {
+      const ModelStage own{.model = model, .stage = stage};
+      if (const auto here = here_.find(own); here != here_.end()) {
+        last_reports_[{own, here->second.device}] = {.report = report_of(stage, here->second),
+                                                     .worker = {}};
         here_.erase(here);
       }
     }
   }
-  workers_.give_back({.group = group});
+  workers_.give_back(model);
 }
 
-bool Openings::lose_worker(StageGroup group, const StagePlaces& places, const std::string& reason) {
+bool Openings::lose_worker(ModelId model, const StagePlaces& places, const std::string& reason) {
   std::vector<std::string> devices;
   for (const auto& [stage, where] : places) {
     if (!is_processor(where.device)) {
@@ -113,45 +113,45 @@ bool Openings::lose_worker(StageGroup group, const StagePlaces& places, const st
       why.erase(0, name.size() + 1);
     }
   }
-  keep_last_sign(group);
-  return workers_.lose({.group = group}, devices, why);
+  keep_last_sign(model);
+  return workers_.lose(model, devices, why);
 }
 
-void Openings::share_loss(StageGroup group, const StagePlaces& places) {
+void Openings::share_loss(ModelId model, const StagePlaces& places) {
   const std::lock_guard lock(mutex_);
   for (const auto& [other, where] : places_) {
-    if (other != group && !is_here(where) && worker_key(where) == worker_key(places)) {
+    if (other != model && !is_here(where) && worker_key(where) == worker_key(places)) {
       lost_workers_.insert(other);
     }
   }
 }
 
-bool Openings::take_lost_worker(StageGroup group) {
+bool Openings::take_lost_worker(ModelId model) {
   const std::lock_guard lock(mutex_);
-  return lost_workers_.erase(group) > 0;
+  return lost_workers_.erase(model) > 0;
 }
 
-StagePlaces Openings::places(StageGroup group) const {
+StagePlaces Openings::places(ModelId model) const {
   const std::lock_guard lock(mutex_);
-  const auto found = last_places_.find(group);
+  const auto found = last_places_.find(model);
   return found == last_places_.end() ? StagePlaces{} : found->second;
 }
 
-std::map<StageGroup, StagePlaces> Openings::open_places() const {
+std::map<ModelId, StagePlaces> Openings::open_places() const {
   const std::lock_guard lock(mutex_);
   return places_;
 }
 
-std::optional<StageChoice> Openings::choice(Stage stage) const {
+std::optional<StageChoice> Openings::choice(ModelId model, Stage stage) const {
   const std::lock_guard lock(mutex_);
-  const auto found = choices_.find(stage);
+  const auto found = choices_.find({.model = model, .stage = stage});
   return found == choices_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Openings::moved(Move move) {
   // Where it goes nowhere the error that ends the request says why.
   if (const auto& say = context_.options().say; say && !move.to.empty()) {
-    const std::string_view group = group_name(move.group);
+    const std::string_view group = group_name(move.model.group);
     say(move.redone
             ? fmt::format("{}; {} goes on on {}", move.reason, group, move.to)
             : fmt::format("{}; what {} is asked next goes to {}", move.reason, group, move.to));
@@ -165,23 +165,23 @@ std::vector<Move> Openings::moves() const {
   return moves_;
 }
 
-void Openings::name_work(StageGroup group, std::vector<std::string> names) {
+void Openings::name_work(ModelId model, std::vector<std::string> names) {
   const std::lock_guard lock(mutex_);
-  work_names_[group] = std::move(names);
+  work_names_[model] = std::move(names);
 }
 
-std::vector<std::string> Openings::work_names(StageGroup group) const {
+std::vector<std::string> Openings::work_names(ModelId model) const {
   const std::lock_guard lock(mutex_);
-  const auto found = work_names_.find(group);
+  const auto found = work_names_.find(model);
   return found == work_names_.end() ? std::vector<std::string>() : found->second;
 }
 
-void Openings::add(GroupHooks hooks) {
+void Openings::add(ModelHooks hooks) {
   const std::lock_guard lock(mutex_);
   hooks_.push_back(std::move(hooks));
 }
 
-std::vector<GroupHooks> Openings::hooks() const {
+std::vector<ModelHooks> Openings::hooks() const {
   const std::lock_guard lock(mutex_);
   return hooks_;
 }
@@ -198,8 +198,9 @@ StageReport Openings::report_of(Stage stage, const HereStage& here) {
           .memory_total = 0};
 }
 
-std::vector<StageReport> Openings::ask_for_report(const std::shared_ptr<WorkerProcess>& worker) {
+std::vector<StageReport> Openings::ask_for_report(const NumberedWorker& numbered) {
   constexpr size_t kLongestName = 500;
+  const std::shared_ptr<WorkerProcess>& worker = numbered.process;
   std::vector<StageReport> reports;
   try {
     if (worker->alive()) {
@@ -217,21 +218,29 @@ std::vector<StageReport> Openings::ask_for_report(const std::shared_ptr<WorkerPr
   const std::lock_guard lock(mutex_);
   for (StageReport& report : reports) {
     report.architecture = made_plain(report.architecture, kLongestName);
-    last_reports_[{report.stage, report.device}] = {.report = report, .worker = worker};
+    const ModelId model{.group = group_of(report.stage), .number = numbered.number};
+    last_reports_[{{.model = model, .stage = report.stage}, report.device}] = {.report = report,
+                                                                               .worker = worker};
   }
   return reports;
+}
+
+void Openings::ask_worker_of(ModelId model) {
+  if (auto worker = workers_.of(model)) {
+    static_cast<void>(ask_for_report({.process = std::move(worker), .number = model.number}));
+  }
 }
 
 std::vector<StageReport> Openings::ask_workers() {
   std::vector<StageReport> reports;
   for (const NumberedWorker& worker : workers_.all()) {
-    std::ranges::move(ask_for_report(worker.process), std::back_inserter(reports));
+    std::ranges::move(ask_for_report(worker), std::back_inserter(reports));
   }
   return reports;
 }
 
-void Openings::keep_last_sign(StageGroup group) {
-  const auto worker = workers_.of({.group = group});
+void Openings::keep_last_sign(ModelId model) {
+  const auto worker = workers_.of(model);
   const std::lock_guard lock(mutex_);
   for (auto& [which, last] : last_reports_) {
     if (worker != nullptr && last.worker.lock() == worker) {
@@ -240,34 +249,35 @@ void Openings::keep_last_sign(StageGroup group) {
   }
 }
 
-std::vector<StageReport> Openings::reports() {
+std::vector<ModelReport> Openings::reports() {
   static_cast<void>(ask_workers());
-  std::vector<StageReport> reports;
+  std::vector<ModelReport> reports;
   const std::lock_guard lock(mutex_);
   for (const auto& [stage, here] : here_) {
-    last_reports_[{stage, here.device}] = {.report = report_of(stage, here), .worker = {}};
+    last_reports_[{stage, here.device}] = {.report = report_of(stage.stage, here), .worker = {}};
   }
   for (auto& [which, last] : last_reports_) {
     if (const auto worker = last.worker.lock()) {
       worker->add_last_sign(last.report);
     }
-    reports.push_back(last.report);
+    reports.push_back({.model = which.first.model, .told = last.report});
   }
   return reports;
 }
 
 std::vector<LoadedStage> Openings::loaded() const {
   std::vector<LoadedStage> all;
-  for (const GroupHooks& hook : hooks()) {
+  for (const ModelHooks& hook : hooks()) {
     const auto idle = hook.idle();
     const std::lock_guard lock(mutex_);
-    const auto places = places_.find(hook.group);
+    const auto places = places_.find(hook.model);
     if (!idle || places == places_.end()) {
       continue;
     }
     for (const auto& [stage, where] : places->second) {
-      const auto here = here_.find(stage);
-      all.push_back({.stage = stage,
+      const ModelStage own{.model = hook.model, .stage = stage};
+      const auto here = here_.find(own);
+      all.push_back({.stage = own,
                      .where = where,
                      .held_here = here == here_.end()
                                       ? std::nullopt

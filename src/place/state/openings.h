@@ -28,11 +28,12 @@ struct StageChoice {
   std::optional<Measurement> measured;  // of the device that was chosen; none: nobody measured
 };
 
+// Of one model.
 using ChosenStages = std::map<Stage, StageChoice>;
 
-// A group that went on elsewhere in the middle of its work.
+// A model that went on elsewhere in the middle of its work.
 struct Move {
-  StageGroup group{};
+  ModelId model;
   std::string from;       // devices_of()
   std::string to;         // "": refused
   std::string reason;     // "cuda:0 crashed in stt.decoder (signal 11, Segmentation fault)"
@@ -40,9 +41,9 @@ struct Move {
   bool redone = true;     // work was under way, which is done there; else only what comes next is
 };
 
-// What can be asked of an opened group.
-struct GroupHooks {
-  StageGroup group;
+// What can be asked of an opened model.
+struct ModelHooks {
+  ModelId model;
   std::function<Status()> settle;
   std::function<void(std::chrono::steady_clock::duration idle)> unload_after;
   std::function<std::optional<std::chrono::steady_clock::duration>()> idle;
@@ -50,70 +51,76 @@ struct GroupHooks {
 
 // A stage that is loaded now.
 struct LoadedStage {
-  Stage stage;
+  ModelStage stage;
   StageDevice where;
   std::optional<uint64_t> held_here;  // by its device in this process; none: it is in a worker
   std::chrono::steady_clock::duration idle;
 };
 
+// What a model's stage did on a device.
+struct ModelReport {
+  ModelId model;
+  StageReport told;
+};
+
 // Thread-safe. Its lock is held for moments, and for the opening of the processor; no worker and no
-// group is asked for anything meanwhile.
+// model is asked for anything meanwhile.
 class Openings {
  public:
   explicit Openings(PlacementContext& context) : context_(context) {}
 
   // A device of this process, as a stage sees it. A model that computes with it keeps it.
-  Result<std::shared_ptr<Backend>> open_here(Stage stage, const StageDevice& where);
+  Result<std::shared_ptr<Backend>> open_here(ModelId model, Stage stage, const StageDevice& where);
 
-  // The worker for these devices, to load the group's model in: it is kept for that until left() or
-  // lose_worker().
-  Result<std::shared_ptr<WorkerProcess>> worker_for(StageGroup group, const StagePlaces& places);
+  // The worker for these devices, to load the model in: it is kept for that until left() or
+  // lose_worker(). Two models of one kind never have the same.
+  Result<std::shared_ptr<WorkerProcess>> worker_for(ModelId model, const StagePlaces& places);
 
   // Whether a device that was asked for by name is there, as far as can be said without a context:
   // Device with the reason.
   Status check_named(const std::string& device);
 
-  // A group's model was opened there, by the choices of a plan. Whether it is the first time, and
-  // the group moved for no reason that was told.
-  bool opened(StageGroup group, const StagePlaces& places, const ChosenStages& choices);
+  // A model was opened there, by the choices of a plan. Whether it is the first time, and it moved
+  // for no reason that was told.
+  bool opened(ModelId model, const StagePlaces& places, const ChosenStages& choices);
 
-  // A group's model is let go, or could not be loaded, and no device is to blame. Where nobody else
-  // needs its worker, that ends.
-  void left(StageGroup group);
+  // A model is let go, or could not be loaded, and no device is to blame. Where nobody else needs
+  // its worker, that ends.
+  void left(ModelId model);
 
-  // Ends the worker that a group has a model in, and all others on these devices. False: it was
-  // ended before, by another group's work.
-  bool lose_worker(StageGroup group, const StagePlaces& places, const std::string& reason);
+  // Ends the worker that a model is in, and all others on these devices. False: it was ended
+  // before, by another model's work.
+  bool lose_worker(ModelId model, const StagePlaces& places, const std::string& reason);
 
-  // The others that have a model in the group's worker need a new one too, which each of them hears
+  // The other models whose worker ends with this one's need a new one too, which each of them hears
   // when it asks for it, once.
-  void share_loss(StageGroup group, const StagePlaces& places);
-  [[nodiscard]] bool take_lost_worker(StageGroup group);
+  void share_loss(ModelId model, const StagePlaces& places);
+  [[nodiscard]] bool take_lost_worker(ModelId model);
 
-  // Where a group is, or was when it was let go; empty: it was not opened yet.
-  [[nodiscard]] StagePlaces places(StageGroup group) const;
+  // Where a model is, or was when it was let go; empty: it was not opened yet.
+  [[nodiscard]] StagePlaces places(ModelId model) const;
 
-  // Where each group is that is open.
-  [[nodiscard]] std::map<StageGroup, StagePlaces> open_places() const;
+  // Where each model is that is open.
+  [[nodiscard]] std::map<ModelId, StagePlaces> open_places() const;
 
   // The word of the plan that a stage was opened by: of places(), whatever was planned since.
-  [[nodiscard]] std::optional<StageChoice> choice(Stage stage) const;
+  [[nodiscard]] std::optional<StageChoice> choice(ModelId model, Stage stage) const;
 
   // Tells of a move, and keeps it for the answer.
   void moved(Move move);
   [[nodiscard]] std::vector<Move> moves() const;
 
-  // Of what the work is that a group does from now on: files, lines; to be named where it is
+  // Of what the work is that a model does from now on: files, lines; to be named where it is
   // doubted. Empty: its pieces have numbers alone.
-  void name_work(StageGroup group, std::vector<std::string> names);
-  [[nodiscard]] std::vector<std::string> work_names(StageGroup group) const;
+  void name_work(ModelId model, std::vector<std::string> names);
+  [[nodiscard]] std::vector<std::string> work_names(ModelId model) const;
 
-  void add(GroupHooks hooks);
-  [[nodiscard]] std::vector<GroupHooks> hooks() const;
+  void add(ModelHooks hooks);
+  [[nodiscard]] std::vector<ModelHooks> hooks() const;
 
   // Of all stages that were opened, wherever they are; of what ended or was let go the last that
   // was known.
-  [[nodiscard]] std::vector<StageReport> reports();
+  [[nodiscard]] std::vector<ModelReport> reports();
 
   // The same of the stages that workers have now.
   std::vector<StageReport> ask_workers();
@@ -145,22 +152,24 @@ class Openings {
   // What a stage of this process did. Wants the lock.
   [[nodiscard]] static StageReport report_of(Stage stage, const HereStage& here);
   // What the stages of a worker did, where it lives. It is kept for reports().
-  std::vector<StageReport> ask_for_report(const std::shared_ptr<WorkerProcess>& worker);
+  std::vector<StageReport> ask_for_report(const NumberedWorker& worker);
+  // The same of the model's worker; nothing where it is in none.
+  void ask_worker_of(ModelId model);
   // The same of a worker that may have ended, as far as it showed what it did.
-  void keep_last_sign(StageGroup group);
+  void keep_last_sign(ModelId model);
 
   PlacementContext& context_;
   mutable std::mutex mutex_;
-  std::map<StageGroup, StagePlaces> places_;       // of what is open
-  std::map<StageGroup, StagePlaces> last_places_;  // and of what was
-  std::map<Stage, StageChoice> choices_;
-  std::set<StageGroup> lost_workers_;
+  std::map<ModelId, StagePlaces> places_;       // of what is open
+  std::map<ModelId, StagePlaces> last_places_;  // and of what was
+  std::map<ModelStage, StageChoice> choices_;
+  std::set<ModelId> lost_workers_;
   std::vector<Move> moves_;
-  std::map<StageGroup, std::vector<std::string>> work_names_;
-  std::vector<GroupHooks> hooks_;
-  std::map<std::pair<Stage, std::string>, LastReport> last_reports_;  // by stage and device
-  std::map<std::string, OpenedDevice> devices_;                       // of this process
-  std::map<Stage, HereStage> here_;                                   // that compute on those
+  std::map<ModelId, std::vector<std::string>> work_names_;
+  std::vector<ModelHooks> hooks_;
+  std::map<std::pair<ModelStage, std::string>, LastReport> last_reports_;  // and by device
+  std::map<std::string, OpenedDevice> devices_;                            // of this process
+  std::map<ModelStage, HereStage> here_;                                   // that compute on those
   WorkerPool workers_;
 };
 

@@ -39,30 +39,44 @@ std::vector<DeviceIdentity> PlacementContext::identities(const StagePlaces& plac
   return all;
 }
 
-void PlacementContext::expect(const ModelFile& file) {
+ModelId PlacementContext::expect(const ModelFile& file) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(models_, [&](const ModelFile& other) { return group_of(other) == group_of(file); });
-  models_.push_back(file);
+  if (const auto known = std::ranges::find(models_, file, &ExpectedModel::file);
+      known != models_.end()) {
+    std::rotate(known, known + 1, models_.end());
+    return models_.back().id;
+  }
+  const auto number = std::ranges::count(models_, group_of(file),
+                                         [](const ExpectedModel& one) { return one.id.group; });
+  const ModelId id{.group = group_of(file), .number = static_cast<uint32_t>(number)};
+  models_.push_back({.id = id, .file = file});
+  return id;
 }
 
-std::vector<ModelFile> PlacementContext::models() const {
+std::vector<ExpectedModel> PlacementContext::models() const {
   const std::lock_guard lock(mutex_);
   return models_;
 }
 
-std::optional<ModelFile> PlacementContext::model(StageGroup group) const {
+std::optional<ModelFile> PlacementContext::file(ModelId model) const {
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::ranges::find(models_, group, [](const ModelFile& one) { return group_of(one); });
-  return found == models_.end() ? std::nullopt : std::optional(*found);
+  const auto found = std::ranges::find(models_, model, &ExpectedModel::id);
+  return found == models_.end() ? std::nullopt : std::optional(found->file);
 }
 
-Result<Reference> PlacementContext::reference(StageGroup group) {
-  const std::optional<ModelFile> file = model(group);
-  if (!file) {
+ModelId PlacementContext::newest(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto last = std::find_if(models_.rbegin(), models_.rend(),
+                                 [group](const auto& one) { return one.id.group == group; });
+  return last == models_.rend() ? ModelId{.group = group} : last->id;
+}
+
+Result<Reference> PlacementContext::reference(ModelId model) {
+  const std::optional<ModelFile> expected = file(model);
+  if (!expected) {
     return fail(ErrorCode::NotFound, "no model of this kind is open");
   }
-  return prover_.reference(*file);
+  return prover_.reference(*expected);
 }
 
 }  // namespace mynah::place

@@ -10,8 +10,15 @@
 #include <vector>
 
 #include "place/state/placer_options.h"
+#include "place/terms/model_id.h"
 
 namespace mynah::place {
+
+// A model that is to be placed.
+struct ExpectedModel {
+  ModelId id;
+  ModelFile file;
+};
 
 // Thread-safe. Its lock is held for moments, and nothing is called meanwhile.
 class PlacementContext {
@@ -39,13 +46,24 @@ class PlacementContext {
   // The same of the devices of `places`, in its order.
   [[nodiscard]] std::vector<DeviceIdentity> identities(const StagePlaces& places);
 
-  // A model that will be opened: all that are known are planned together.
-  void expect(const ModelFile& file);
-  [[nodiscard]] std::vector<ModelFile> models() const;
-  [[nodiscard]] std::optional<ModelFile> model(StageGroup group) const;
+  // A model that will be opened, and what it is called from now on: as before where it was expected
+  // before. Another file of a kind is another model and takes nobody's place, since who has the
+  // first one open goes on with it: it keeps its places, choices and failures. No command opens two
+  // models of one kind; where somebody does, the newest is planned with models of other kinds.
+  ModelId expect(const ModelFile& file);
 
-  // The probe that a group's canary is compared with; an error where none can be had.
-  Result<Reference> reference(StageGroup group);
+  // In the order in which they were expected last.
+  [[nodiscard]] std::vector<ExpectedModel> models() const;
+
+  // None: no such model was expected.
+  [[nodiscard]] std::optional<ModelFile> file(ModelId model) const;
+
+  // The model of a kind that was expected last, which is meant by who knows its kind alone; before
+  // any was, the one that will be the first.
+  [[nodiscard]] ModelId newest(StageGroup group) const;
+
+  // The probe that a model's canary is compared with; an error where none can be had.
+  Result<Reference> reference(ModelId model);
 
  private:
   PlacerOptions options_;
@@ -54,7 +72,7 @@ class PlacementContext {
   Discovery discovery_;
   std::chrono::steady_clock::time_point discovered_at_;
   mutable std::mutex mutex_;
-  std::vector<ModelFile> models_;
+  std::vector<ExpectedModel> models_;
 };
 
 }  // namespace mynah::place

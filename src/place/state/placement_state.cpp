@@ -39,29 +39,29 @@ void PlacementState::stop_tending() {
   housekeeper_.stop();
 }
 
-void PlacementState::opened(StageGroup group, const StagePlaces& places) {
-  const bool is_first = openings_.opened(group, places, planner_.choices(group));
+void PlacementState::opened(ModelId model, const StagePlaces& places) {
+  const bool is_first = openings_.opened(model, places, planner_.choices(model));
   // What it moved for was told.
-  const std::string why = is_first ? planner_.why_not_preferred(places) : std::string();
+  const std::string why = is_first ? planner_.why_not_preferred(model, places) : std::string();
   if (const auto& say = context_.options().say; say && !why.empty()) {
-    say(fmt::format("{} on {}: {}", group_name(group), devices_of(places), why));
+    say(fmt::format("{} on {}: {}", group_name(model.group), devices_of(places), why));
   }
   constexpr std::chrono::milliseconds kTend{1000};
   housekeeper_.start(kTend, [this] { tend(); });
 }
 
-bool PlacementState::failed(StageGroup group, const StagePlaces& places, const Error& reason,
+bool PlacementState::failed(ModelId model, const StagePlaces& places, const Error& reason,
                             const std::string& doubts) {
-  if (!openings_.lose_worker(group, places, reason.message)) {
+  if (!openings_.lose_worker(model, places, reason.message)) {
     return false;
   }
   trust_.distrust(places, {reason.code, reason.message + doubts});
   return true;
 }
 
-void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, const Error& error) {
-  if (is_apart(places) && wishes_.are_automatic(places)) {
-    trust_.note_no_room_apart(places, error);
+void PlacementState::had_no_room(ModelId model, const StagePlaces& places, const Error& error) {
+  if (is_apart(places) && wishes_.are_automatic(model, places)) {
+    trust_.note_no_room_apart(model, places, error);
     return;
   }
   const std::vector<StageReport> told = openings_.ask_workers();
@@ -72,28 +72,28 @@ void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, co
           report != told.end()) {
         no_room.memory = {.free = report->memory_free, .total = report->memory_total};
       }
-      trust_.note_no_room(group, where, std::move(no_room));
+      trust_.note_no_room(model, where, std::move(no_room));
     }
   }
 }
 
-std::string PlacementState::ran_out(StageGroup group, const StagePlaces& places, const Error& error,
+std::string PlacementState::ran_out(ModelId model, const StagePlaces& places, const Error& error,
                                     size_t windows) {
   const size_t half = windows / 2;
   if (half == 0) {
-    had_no_room(group, places, error);  // it asks the worker how much there is
+    had_no_room(model, places, error);  // it asks the worker how much there is
   } else {
-    trust_.limit_windows(group, places, half);
+    trust_.limit_windows(model, places, half);
   }
-  openings_.share_loss(group, places);
-  openings_.lose_worker(group, places, error.message);
+  openings_.share_loss(model, places);
+  openings_.lose_worker(model, places, error.message);
   return half == 0 ? std::string()
                    : fmt::format("; {} of {} windows together from now on", half, windows);
 }
 
 Status PlacementState::settle() {
   Status right;
-  for (const GroupHooks& hook : openings_.hooks()) {
+  for (const ModelHooks& hook : openings_.hooks()) {
     if (Status one = hook.settle(); right) {
       right = std::move(one);
     }
@@ -101,9 +101,9 @@ Status PlacementState::settle() {
   return right;
 }
 
-std::optional<int64_t> PlacementState::proven_at(Stage stage) {
-  const std::optional<ModelFile> file = context_.model(group_of(stage));
-  const StagePlaces where = openings_.places(group_of(stage));
+std::optional<int64_t> PlacementState::proven_at(ModelId model, Stage stage) {
+  const std::optional<ModelFile> file = context_.file(model);
+  const StagePlaces where = openings_.places(model);
   const auto found = where.find(stage);
   if (!file || found == where.end() || is_here(where)) {
     return std::nullopt;
@@ -124,7 +124,7 @@ void PlacementState::tend() {
   }
   const bool unload = page_ && page_->take_unload_request();
   if (unload || context_.options().keep_alive) {
-    for (const GroupHooks& hook : openings_.hooks()) {
+    for (const ModelHooks& hook : openings_.hooks()) {
       hook.unload_after(unload ? std::chrono::milliseconds() : *context_.options().keep_alive);
     }
   }
@@ -136,26 +136,27 @@ void PlacementState::tend() {
 
 std::string PlacementState::status_text() const {
   nlohmann::ordered_json json = {{"pid", ::getpid()}, {"stages", nlohmann::ordered_json::array()}};
-  std::map<std::string, std::string_view> pools;  // of this process, by device: their first stages
+  std::map<std::string, ModelStage> pools;  // of this process, by device: their first stages
   for (const LoadedStage& loaded : openings_.loaded()) {
-    const std::optional<ModelFile> file = context_.model(group_of(loaded.stage));
+    const auto& [model, stage] = loaded.stage;
+    const std::optional<ModelFile> file = context_.file(model);
     if (!file) {
       continue;
     }
     const StageDevice& where = loaded.where;
-    const std::string_view stage = stage_name(loaded.stage);
-    const auto choice = planner_.choice(loaded.stage);
+    const auto choice = planner_.choice(model, stage);
     // Of a worker each stage has its share, by measurement; a pool of this process is of all.
-    const auto pool = loaded.held_here ? pools.try_emplace(where.device, stage).first : pools.end();
-    const bool shares = pool != pools.end() && pool->second != stage;
+    const auto pool =
+        loaded.held_here ? pools.try_emplace(where.device, loaded.stage).first : pools.end();
+    const bool shares = pool != pools.end() && pool->second != loaded.stage;
     json["stages"].push_back(
-        {{"stage", stage},
+        {{"stage", stage_name(stage)},
          {"device", where.device},
          {"storage", where.storage ? nlohmann::ordered_json(name(*where.storage))
                                    : nlohmann::ordered_json(nullptr)},
          {"model", path_of(*file)},
          {"bytes", shares ? 0 : loaded.held_here.value_or(choice ? choice->plan.bytes : 0)},
-         {"memory_with", shares ? nlohmann::ordered_json(pool->second) : nullptr},
+         {"memory_with", shares ? nlohmann::ordered_json(stage_name(pool->second.stage)) : nullptr},
          {"idle_s", std::chrono::duration<double>(loaded.idle).count()}});
   }
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

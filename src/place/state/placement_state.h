@@ -42,31 +42,30 @@ class PlacementState {
   // called by that itself.
   void stop_tending();
 
-  // A group's model was opened there; who preferred another device is told why, the first time.
-  void opened(StageGroup group, const StagePlaces& places);
+  // A model was opened there; who preferred another device is told why, the first time.
+  void opened(ModelId model, const StagePlaces& places);
 
-  // A group's model failed where it was, or while it was loaded: workers on these devices end, and
-  // the devices are not trusted. `doubts`: what nothing vouches for any more (Canary::doubts()).
-  // False: the worker was lost before, by another group's work.
-  bool failed(StageGroup group, const StagePlaces& places, const Error& reason,
+  // A model failed where it was, or while it was loaded: workers on these devices end, and the
+  // devices are not trusted. `doubts`: what nothing vouches for any more (Canary::doubts()).
+  // False: the worker was lost before, by another model's work.
+  bool failed(ModelId model, const StagePlaces& places, const Error& reason,
               const std::string& doubts);
 
-  // Memory of `places` did not suffice to open a group's model. Others may hold it: that is no
-  // reason for distrust. What is smaller, or elsewhere, is next.
-  void had_no_room(StageGroup group, const StagePlaces& places, const Error& error);
+  // Memory of `places` did not suffice to open a model. Others may hold it: that is no reason for
+  // distrust. What is smaller, or elsewhere, is next.
+  void had_no_room(ModelId model, const StagePlaces& places, const Error& error);
 
   // The same in the middle of work on `windows` together (0: it has none). Where they were several
   // half as many are heard together there from now on. Returns that, to be read behind the reason;
   // "": it was no matter of windows.
-  std::string ran_out(StageGroup group, const StagePlaces& places, const Error& error,
-                      size_t windows);
+  std::string ran_out(ModelId model, const StagePlaces& places, const Error& error, size_t windows);
 
   // Vouches for what was given out and not vouched for yet. An error where a device was wrong, and
   // no other is allowed.
   Status settle();
 
-  // When the proof of what a stage computes on was made, in seconds since 1970.
-  [[nodiscard]] std::optional<int64_t> proven_at(Stage stage);
+  // When the proof of what a model's stage computes on was made, in seconds since 1970.
+  [[nodiscard]] std::optional<int64_t> proven_at(ModelId model, Stage stage);
 
  private:
   // What is done from time to time: letting go, proving again, telling `mynah ps`.

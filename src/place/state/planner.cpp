@@ -20,31 +20,31 @@ Planner::Planner(PlacementContext& context, Wishes& wishes, Trust& trust, const 
       measurer_(context, wishes, trust),
       memory_(context, [this](const CardMemory& card) { return held_here(card); }) {}
 
-std::optional<StageChoice> Planner::choice(Stage stage) const {
+std::optional<StageChoice> Planner::choice(ModelId model, Stage stage) const {
   const std::lock_guard lock(mutex_);
-  const auto found = choices_.find(stage);
+  const auto found = choices_.find({.model = model, .stage = stage});
   return found == choices_.end() ? std::nullopt : std::optional(found->second);
 }
 
-ChosenStages Planner::choices(StageGroup group) const {
+ChosenStages Planner::choices(ModelId model) const {
   ChosenStages all;
-  for (const Stage stage : stages_of(group)) {
-    if (auto chosen = choice(stage)) {
+  for (const Stage stage : stages_of(model.group)) {
+    if (auto chosen = choice(model, stage)) {
       all.emplace(stage, *std::move(chosen));
     }
   }
   return all;
 }
 
-size_t Planner::windows_together(StageGroup group) const {
+size_t Planner::windows_together(ModelId model) const {
   const std::lock_guard lock(mutex_);
-  const auto found = windows_together_.find(group);
+  const auto found = windows_together_.find(model);
   return found == windows_together_.end() ? 1 : found->second;
 }
 
-StepPace Planner::step_pace(StageGroup group) const {
+StepPace Planner::step_pace(ModelId model) const {
   StepPace pace;
-  for (const auto& [stage, chosen] : choices(group)) {
+  for (const auto& [stage, chosen] : choices(model)) {
     if (chosen.measured) {
       pace.measured(stage, chosen.measured->longest_step_ms, chosen.measured->step_work);
     }
@@ -52,10 +52,10 @@ StepPace Planner::step_pace(StageGroup group) const {
   return pace;
 }
 
-std::string Planner::why_not_preferred(const StagePlaces& places) const {
+std::string Planner::why_not_preferred(ModelId model, const StagePlaces& places) const {
   for (const auto& [stage, where] : places) {
-    const StageDevices wanted = wishes_.wanted(stage);
-    const std::optional<StageChoice> chosen = choice(stage);
+    const StageDevices wanted = wishes_.wanted(model, stage);
+    const std::optional<StageChoice> chosen = choice(model, stage);
     if (wanted.automatic || !chosen || chosen->plan.device != where.device) {
       continue;
     }
@@ -91,9 +91,9 @@ uint64_t Planner::held_here(const CardMemory& card) const {
     told += ours ? process.bytes.value_or(0) : 0;
   }
   uint64_t planned = 0;
-  for (const auto& [group, places] : openings_.open_places()) {
+  for (const auto& [model, places] : openings_.open_places()) {
     for (const auto& [stage, where] : places) {
-      const auto chosen = choice(stage);
+      const auto chosen = choice(model, stage);
       planned += where.device == card.device && chosen ? chosen->plan.bytes : 0;
     }
   }
@@ -102,9 +102,9 @@ uint64_t Planner::held_here(const CardMemory& card) const {
 
 // With what was measured of it there: its memory is taken. Where it has no room there any more it
 // is no reason to refuse the other.
-bool Planner::stays(StageGroup group, PlanInput& input) const {
+bool Planner::stays(ModelId model, PlanInput& input) const {
   const auto open = openings_.open_places();
-  const auto places = open.find(group);
+  const auto places = open.find(model);
   if (places == open.end()) {
     return false;
   }
@@ -115,7 +115,7 @@ bool Planner::stays(StageGroup group, PlanInput& input) const {
       devices.devices.emplace_back("cpu");
     }
     input.stages.push_back({.stage = stage, .storage = {}, .profile = {}});
-    const auto chosen = choice(stage);
+    const auto chosen = choice(model, stage);
     if (chosen && chosen->measured && chosen->measured->device == where.device) {
       input.measurements.push_back(*chosen->measured);
     }
@@ -123,41 +123,51 @@ bool Planner::stays(StageGroup group, PlanInput& input) const {
   return true;
 }
 
-Result<Plan> Planner::plan_apart(const std::vector<ModelFile>& files, PlanInput& input) {
+Result<Plan> Planner::plan_apart(const std::vector<ExpectedModel>& models, PlanInput& input) {
   int left = 2;
   return make_plan(input, [&](const StagesApart& imagined) -> std::optional<StagesApart> {
-    const StageGroup group = group_of(imagined.front().stage);
-    const auto file =
-        std::ranges::find(files, group, [](const ModelFile& one) { return group_of(one); });
-    return file == files.end() ? std::nullopt
-                               : measurer_.measure_apart(*file, places_of(imagined), left);
+    const auto model = std::ranges::find(models, group_of(imagined.front().stage),
+                                         [](const ExpectedModel& one) { return one.id.group; });
+    return model == models.end() ? std::nullopt
+                                 : measurer_.measure_apart(*model, places_of(imagined), left);
   });
 }
 
-Result<StagePlaces> Planner::plan(StageGroup group) {
+std::vector<ExpectedModel> Planner::planned_with(ModelId model) const {
+  std::vector<ExpectedModel> models = context_.models();
+  std::map<StageGroup, ModelId> newest;
+  for (const ExpectedModel& one : models) {
+    newest[one.id.group] = one.id;
+  }
+  newest[model.group] = model;
+  std::erase_if(models, [&](const ExpectedModel& one) { return one.id != newest[one.id.group]; });
+  return models;
+}
+
+Result<StagePlaces> Planner::plan(ModelId model) {
   const std::lock_guard turn(turn_);
   const PlacerOptions& options = context_.options();
   PlanInput input;
   input.max_vram = options.max_vram;
   input.batch = options.batch;
   input.together = true;
-  std::vector<ModelFile> files = context_.models();
-  std::erase_if(files, [&](const ModelFile& file) {
-    return group_of(file) != group && stays(group_of(file), input);
-  });
+  const std::vector<ExpectedModel> planned = planned_with(model);
+  std::vector<ExpectedModel> measured = planned;
+  std::erase_if(measured,
+                [&](const ExpectedModel& one) { return one.id != model && stays(one.id, input); });
   bool cards = std::ranges::any_of(input.measurements, [](const Measurement& one) {
     return card_index(one.device).has_value();
   });
   const bool ends = options.stop.stop_requested();  // a plan of where it could have gone on
-  for (const ModelFile& file : files) {
-    MYNAH_TRY(const bool card, measurer_.measure(file, input));
+  for (const ExpectedModel& one : measured) {
+    MYNAH_TRY(const bool card, measurer_.measure(one, input));
     cards = cards || card;
   }
   if (!ends && options.stop.stop_requested()) {
     return fail(ErrorCode::Cancelled, "stopped");  // proofs may have been cut short
   }
-  for (const StageGroup one : all_groups()) {
-    const Profile* const profile = hears_windows(one) ? wishes_.profile(one) : nullptr;
+  for (const ExpectedModel& one : planned) {
+    const Profile* const profile = hears_windows(one.id.group) ? wishes_.profile(one.id) : nullptr;
     input.batch = profile == nullptr ? input.batch : std::min(input.batch, profile->batch);
   }
   input.devices = memory_.now(cards);
@@ -167,24 +177,24 @@ Result<StagePlaces> Planner::plan(StageGroup group) {
     input.unusable = trust_.unusable_cards();
   }
   if (wants_smaller_types(input)) {
-    for (const ModelFile& file : files) {
-      measurer_.measure_smaller_types(file, input);
+    for (const ExpectedModel& one : measured) {
+      measurer_.measure_smaller_types(one, input);
     }
   }
-  Result<Plan> made = plan_apart(files, input);
+  Result<Plan> made = plan_apart(measured, input);
   if (!made) {
-    const bool full = made.error().code == ErrorCode::Device && trust_.no_room(group).has_value();
+    const bool full = made.error().code == ErrorCode::Device && trust_.no_room(model).has_value();
     return fail(full ? ErrorCode::OutOfMemory : made.error().code, std::move(made).error().message);
   }
-  return keep(group, *made, input);
+  return keep(model, *made, input);
 }
 
-// The other groups stay where they are, for the reasons that they went there.
-StagePlaces Planner::keep(StageGroup group, const Plan& plan, const PlanInput& input) {
+// The other models stay where they are, for the reasons that they went there.
+StagePlaces Planner::keep(ModelId model, const Plan& plan, const PlanInput& input) {
   StagePlaces places;
   ChosenStages choices;
   for (const StagePlan& stage : plan.stages) {
-    if (group_of(stage.stage) != group) {
+    if (group_of(stage.stage) != model.group) {
       continue;
     }
     StageChoice choice{.plan = stage, .measured = std::nullopt};
@@ -200,16 +210,16 @@ StagePlaces Planner::keep(StageGroup group, const Plan& plan, const PlanInput& i
     const bool unknown = !stage.storage && !choice.measured;
     places[stage.stage] = {
         .device = stage.device,
-        .storage = unknown ? wishes_.storage_of(stage.stage, stage.device) : stage.storage};
+        .storage = unknown ? wishes_.storage_of(model, stage.stage, stage.device) : stage.storage};
     choice.plan.storage = places[stage.stage].storage;
     choices[stage.stage] = std::move(choice);
   }
-  const size_t windows = trust_.most_windows(group, places, static_cast<size_t>(plan.batch));
+  const size_t windows = trust_.most_windows(model, places, static_cast<size_t>(plan.batch));
   const std::lock_guard lock(mutex_);
   for (auto& [stage, choice] : choices) {
-    choices_[stage] = std::move(choice);
+    choices_[{.model = model, .stage = stage}] = std::move(choice);
   }
-  windows_together_[group] = windows;
+  windows_together_[model] = windows;
   return places;
 }
 

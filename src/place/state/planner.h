@@ -1,4 +1,4 @@
-// Planner: where each group goes, of what is wanted, trusted, measured and free, and why.
+// Planner: where each model goes, of what is wanted, trusted, measured and free, and why.
 #pragma once
 
 #include <array>
@@ -28,39 +28,43 @@ class Planner {
  public:
   Planner(PlacementContext& context, Wishes& wishes, Trust& trust, const Openings& openings);
 
-  // Where a group goes now: of what the request allows, the best that is proven and did not fail.
-  // Device where nothing is left, with the reasons; OutOfMemory where a device had no room.
-  Result<StagePlaces> plan(StageGroup group);
+  // Where a model goes now: of what the request allows, the best that is proven and did not fail.
+  // It is planned with the newest model of every other kind. Device where nothing is left, with the
+  // reasons; OutOfMemory where a device had no room.
+  Result<StagePlaces> plan(ModelId model);
 
-  // How many windows a group may hear together where it was planned to be.
-  [[nodiscard]] size_t windows_together(StageGroup group) const;
+  // How many windows a model may hear together where it was planned to be.
+  [[nodiscard]] size_t windows_together(ModelId model) const;
 
   // The last plan's word on a stage; none where it was not planned.
-  [[nodiscard]] std::optional<StageChoice> choice(Stage stage) const;
+  [[nodiscard]] std::optional<StageChoice> choice(ModelId model, Stage stage) const;
 
-  // The same of all stages of a group that were planned.
-  [[nodiscard]] ChosenStages choices(StageGroup group) const;
+  // The same of all stages of a model that were planned.
+  [[nodiscard]] ChosenStages choices(ModelId model) const;
 
-  // What was measured of steps where the group is planned to be now.
-  [[nodiscard]] StepPace step_pace(StageGroup group) const;
+  // What was measured of steps where the model is planned to be now.
+  [[nodiscard]] StepPace step_pace(ModelId model) const;
 
   // "cuda:0 was preferred, but it is not here", of the devices that were named before the one that
   // was taken; "": it is where it was wanted most.
-  [[nodiscard]] std::string why_not_preferred(const StagePlaces& places) const;
+  [[nodiscard]] std::string why_not_preferred(ModelId model, const StagePlaces& places) const;
 
   // What is free now: of the processor, and of cards where they count.
   [[nodiscard]] std::vector<DeviceMemory> memory(bool cards);
 
  private:
-  // What is open stays where it is while another group is planned. False: the group is not open.
-  [[nodiscard]] bool stays(StageGroup group, PlanInput& input) const;
+  // Of the models that are expected those that are planned when one is: it, and of every other kind
+  // the newest.
+  [[nodiscard]] std::vector<ExpectedModel> planned_with(ModelId model) const;
+  // What is open stays where it is while another model is planned. False: it is not open.
+  [[nodiscard]] bool stays(ModelId model, PlanInput& input) const;
   // make_plan(), with stages apart where that is better and proven; what is not proven yet is now,
   // twice at most.
-  [[nodiscard]] Result<Plan> plan_apart(const std::vector<ModelFile>& files, PlanInput& input);
+  [[nodiscard]] Result<Plan> plan_apart(const std::vector<ExpectedModel>& models, PlanInput& input);
   // How much of a card our own workers hold, as its driver counts; else as was planned.
   [[nodiscard]] uint64_t held_here(const CardMemory& card) const;
-  // Keeps what a plan says of a group; returns where that is.
-  [[nodiscard]] StagePlaces keep(StageGroup group, const Plan& plan, const PlanInput& input);
+  // Keeps what a plan says of a model; returns where that is.
+  [[nodiscard]] StagePlaces keep(ModelId model, const Plan& plan, const PlanInput& input);
 
   PlacementContext& context_;
   Wishes& wishes_;
@@ -70,8 +74,8 @@ class Planner {
   std::mutex turn_;    // of who plans
   FreeMemory memory_;  // turn_ is held for it
   mutable std::mutex mutex_;
-  std::map<Stage, StageChoice> choices_;
-  std::map<StageGroup, size_t> windows_together_;
+  std::map<ModelStage, StageChoice> choices_;
+  std::map<ModelId, size_t> windows_together_;
 };
 
 }  // namespace mynah::place

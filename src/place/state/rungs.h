@@ -1,4 +1,4 @@
-// Rungs: where a group's model is now, and how it goes on elsewhere when that fails.
+// Rungs: where a model is now, and how it goes on elsewhere when that fails.
 #pragma once
 
 #include <algorithm>
@@ -94,8 +94,8 @@ class Rungs {
     std::shared_ptr<const void> use;  // of now(): while somebody has it, it is in use
   };
 
-  Rungs(StageGroup group, std::shared_ptr<PlacementState> state, Opener open)
-      : group_(group), state_(std::move(state)), open_(std::move(open)) {}
+  Rungs(ModelId id, std::shared_ptr<PlacementState> state, Opener open)
+      : id_(id), state_(std::move(state)), open_(std::move(open)) {}
 
   // Opens the first rung that can be opened; refused with the reason of the device that was asked
   // for. Errors that are not of the device (the model's file) are told at once. Returns the model.
@@ -241,7 +241,7 @@ class Rungs {
   // where there is none.
   void failed(uint64_t number, const Error& error, size_t windows) {
     const std::lock_guard lock(mutex_);
-    reopen_where_lost();  // that another group's work ended the worker is no failure of this one
+    reopen_where_lost();  // that another model's work ended the worker is no failure of this one
     if (!rung_ || rung_->number != number) {
       return;
     }
@@ -249,7 +249,7 @@ class Rungs {
     const std::string doubted = doubted_now();
     const Error told = give_up(error, windows);
     const Status next = open_next();
-    state_->openings().moved({.group = group_,
+    state_->openings().moved({.model = id_,
                               .from = devices_of(left),
                               .to = next ? devices_of(where_) : "",
                               .reason = told.message + types_that_change(left, where_),
@@ -259,11 +259,11 @@ class Rungs {
     }
   }
 
-  [[nodiscard]] StageGroup group() const { return group_; }
+  [[nodiscard]] ModelId id() const { return id_; }
 
   // How many windows may be heard together where it is now; one at least.
   [[nodiscard]] size_t windows_together() const {
-    return std::max<size_t>(1, state_->planner().windows_together(group_));
+    return std::max<size_t>(1, state_->planner().windows_together(id_));
   }
 
  private:
@@ -303,7 +303,7 @@ class Rungs {
 
   // A device is trusted again.
   void go_where_it_is_better() {
-    const auto better = state_->planner().plan(group_);
+    const auto better = state_->planner().plan(id_);
     if (!better || *better == rung_->where || !settle_rung() || !rung_) {
       return;
     }
@@ -311,7 +311,7 @@ class Rungs {
     let_go();
     if (open_next() && where_ != from) {
       state_->openings().moved(
-          {.group = group_,
+          {.model = id_,
            .from = devices_of(from),
            .to = devices_of(where_),
            .reason = devices_of(where_) + " was proven again" + types_that_change(from, where_)});
@@ -321,16 +321,16 @@ class Rungs {
   // Leaves a rung that is as it should be.
   void let_go() {
     rung_.reset();
-    state_->openings().left(group_);
+    state_->openings().left(id_);
   }
 
   // The rung failed, and nothing is to be done again: the next is opened when it is needed.
   Status abandon(const Error& error) {
     const std::string doubted = doubted_now();
     const Error told = give_up(error, 0);
-    const auto next = state_->planner().plan(group_);
+    const auto next = state_->planner().plan(id_);
     state_->openings().moved(
-        {.group = group_,
+        {.model = id_,
          .from = devices_of(where_),
          .to = next ? devices_of(*next) : "",
          .reason = told.message + types_that_change(where_, next.value_or(where_)),
@@ -351,9 +351,9 @@ class Rungs {
     const std::string doubts = rung_->canary ? rung_->canary->doubts() : std::string();
     rung_.reset();
     if (error.code == ErrorCode::OutOfMemory) {
-      return {error.code, error.message + doubts + state_->ran_out(group_, where_, error, windows)};
+      return {error.code, error.message + doubts + state_->ran_out(id_, where_, error, windows)};
     }
-    if (!state_->failed(group_, where_, error, doubts)) {
+    if (!state_->failed(id_, where_, error, doubts)) {
       const std::string failed = devices_of(where_) + " failed";
       std::string_view why = error.message;
       why.remove_prefix(why.starts_with(failed + ": ") ? failed.size() + 2 : 0);
@@ -362,10 +362,10 @@ class Rungs {
     return {error.code, error.message + doubts};
   }
 
-  // The worker ended with another group's work: that says nothing of this one's, and what it gave
+  // The worker ended with another model's work: that says nothing of this one's, and what it gave
   // out is vouched for as before.
   void reopen_where_lost() {
-    if (state_->openings().take_lost_worker(group_) && rung_) {
+    if (state_->openings().take_lost_worker(id_) && rung_) {
       const StagePlaces where = rung_->where;
       const std::shared_ptr<Canary> canary = std::move(rung_->canary);
       rung_.reset();
@@ -377,8 +377,8 @@ class Rungs {
 
   Result<Opened> open_at(const StagePlaces& where, std::shared_ptr<Canary>& canary) try {
     if (!is_here(where)) {
-      MYNAH_TRY(Reference reference, state_->context().reference(group_));
-      canary = std::make_shared<Canary>(group_, worker_key(where), std::move(reference));
+      MYNAH_TRY(Reference reference, state_->context().reference(id_));
+      canary = std::make_shared<Canary>(id_.group, worker_key(where), std::move(reference));
     }
     return open_(where, *state_);
   } catch (const DeviceError& error) {
@@ -390,7 +390,7 @@ class Rungs {
     const StagePlaces left = where_;
     MYNAH_TRY_STATUS(open_next());
     if (refused_ && where_ != left) {
-      state_->openings().moved({.group = group_,
+      state_->openings().moved({.model = id_,
                                 .from = devices_of(left),
                                 .to = devices_of(where_),
                                 .reason = refused_->message + types_that_change(left, where_)});
@@ -402,11 +402,11 @@ class Rungs {
     trust_ = state_->trust().regained();
     refused_.reset();
     while (true) {
-      MYNAH_TRY(StagePlaces where, state_->planner().plan(group_));
+      MYNAH_TRY(StagePlaces where, state_->planner().plan(id_));
       std::shared_ptr<Canary> canary;
       Result<Opened> opened = open_at(where, canary);
       if (opened) {
-        state_->opened(group_, where);
+        state_->opened(id_, where);
         where_ = where;
         rung_ = Rung{.number = ++opened_,
                      .where = std::move(where),
@@ -417,20 +417,20 @@ class Rungs {
         return {};
       }
       if (is_here(where) || !is_of_device(opened.error().code)) {
-        state_->openings().left(group_);
+        state_->openings().left(id_);
         return std::unexpected(std::move(opened).error());
       }
       refused_ = refused_.value_or(of_device(where, opened.error()));
       if (opened.error().code == ErrorCode::OutOfMemory) {
-        state_->had_no_room(group_, where, opened.error());
-        state_->openings().left(group_);
+        state_->had_no_room(id_, where, opened.error());
+        state_->openings().left(id_);
       } else {
-        state_->failed(group_, where, opened.error(), "");
+        state_->failed(id_, where, opened.error(), "");
       }
     }
   }
 
-  StageGroup group_;
+  ModelId id_;
   std::shared_ptr<PlacementState> state_;
   Opener open_;
   mutable std::mutex mutex_;
@@ -444,11 +444,11 @@ class Rungs {
   std::shared_ptr<Uses> uses_ = std::make_shared<Uses>();
 };
 
-// What the state may ask of a group, as long as somebody has its model.
+// What the state may ask of a model, as long as somebody has it.
 template <class Model>
-GroupHooks hooks_of(const std::shared_ptr<Rungs<Model>>& rungs) {
+ModelHooks hooks_of(const std::shared_ptr<Rungs<Model>>& rungs) {
   const std::weak_ptr<Rungs<Model>> weak = rungs;
-  return {.group = rungs->group(),
+  return {.model = rungs->id(),
           .settle = [weak]() -> Status {
             const auto held = weak.lock();
             return held ? held->settle() : Status{};

@@ -14,7 +14,7 @@
 
 namespace mynah::place {
 
-Trust::Refusal Trust::refusal(StageGroup group, const StageDevice& where) {
+Trust::Refusal Trust::refusal(ModelId model, const StageDevice& where) {
   const std::string& device = where.device;
   {
     const std::lock_guard lock(mutex_);
@@ -22,9 +22,9 @@ Trust::Refusal Trust::refusal(StageGroup group, const StageDevice& where) {
         failed != excluded_.end() && failed->second.is_open()) {
       return {.why = "failed: " + failed->second.reason};
     }
-    if (const auto full = no_room_.find({group, where});
+    if (const auto full = no_room_.find({model, where});
         full != no_room_.end() && full->second.since.is_open()) {
-      return {.why = no_room_text(group, full->second.no_room), .no_room = true};
+      return {.why = no_room_text(model.group, full->second.no_room), .no_room = true};
     }
   }
   if (!card_index(device)) {
@@ -37,7 +37,7 @@ Trust::Refusal Trust::refusal(StageGroup group, const StageDevice& where) {
   }
   // What the doctor knows of a card does not change while its proof holds, and takes milliseconds
   // to read: mynah's own rules also look at how the card is now.
-  const std::optional<ModelFile> file = context_.model(group);
+  const std::optional<ModelFile> file = context_.file(model);
   const bool proven = file && context_.prover().proven_at(*file, where, context_.identity(device));
   const std::vector<Finding> findings = predict(*facts, proven ? own_rules() : all_rules());
   if (worst(findings) != Outlook::Cannot) {
@@ -74,7 +74,7 @@ std::vector<OtherDevice> Trust::unusable_cards() {
 // the rest: it is computed anew.
 void Trust::forget_computed() {
   const std::string& folder = context_.options().cache_folder;
-  for (const ModelFile& file : context_.models()) {
+  for (const auto& [id, file] : context_.models()) {
     if (const auto digest = model_digest(path_of(file), folder)) {
       remove_packed_layout(folder, *digest, cuda_packed_layout());
     }
@@ -100,47 +100,47 @@ void Trust::distrust(const StagePlaces& places, const Error& reason) {
   }
 }
 
-void Trust::note_no_room(StageGroup group, const StageDevice& where, NoRoom no_room) {
+void Trust::note_no_room(ModelId model, const StageDevice& where, NoRoom no_room) {
   const std::lock_guard lock(mutex_);
-  FullDevice& full = no_room_[{group, where}];
+  FullDevice& full = no_room_[{model, where}];
   full.since.failed(context_.now(), no_room.error.message);
   full.no_room = std::move(no_room);
 }
 
-void Trust::note_no_room_apart(const StagePlaces& places, const Error& error) {
+void Trust::note_no_room_apart(ModelId model, const StagePlaces& places, const Error& error) {
   const std::lock_guard lock(mutex_);
-  no_room_apart_[places].failed(context_.now(), error.message);
+  no_room_apart_[{model, places}].failed(context_.now(), error.message);
 }
 
-bool Trust::waits_for_room_apart(const StagePlaces& places) const {
+bool Trust::waits_for_room_apart(ModelId model, const StagePlaces& places) const {
   const std::lock_guard lock(mutex_);
-  const auto full = no_room_apart_.find(places);
+  const auto full = no_room_apart_.find({model, places});
   return full != no_room_apart_.end() && full->second.waits(context_.now());
 }
 
-std::optional<DeviceNoRoom> Trust::no_room(StageGroup group) const {
+std::optional<DeviceNoRoom> Trust::no_room(ModelId model) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [which, full] : no_room_) {
-    if (which.first == group && full.since.is_open()) {
+    if (which.first == model && full.since.is_open()) {
       return DeviceNoRoom{.device = which.second.device, .no_room = full.no_room};
     }
   }
   return std::nullopt;
 }
 
-void Trust::limit_windows(StageGroup group, const StagePlaces& places, size_t windows) {
+void Trust::limit_windows(ModelId model, const StagePlaces& places, size_t windows) {
   const std::lock_guard lock(mutex_);
   for (const auto& [stage, where] : places) {
     if (!is_processor(where.device)) {
-      most_windows_[{group, where.device}] = windows;
+      most_windows_[{model, where.device}] = windows;
     }
   }
 }
 
-size_t Trust::most_windows(StageGroup group, const StagePlaces& places, size_t windows) const {
+size_t Trust::most_windows(ModelId model, const StagePlaces& places, size_t windows) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [stage, where] : places) {
-    if (const auto most = most_windows_.find({group, where.device}); most != most_windows_.end()) {
+    if (const auto most = most_windows_.find({model, where.device}); most != most_windows_.end()) {
       windows = std::min(windows, most->second);
     }
   }
@@ -160,14 +160,14 @@ DeviceProof Trust::prove_behind(const ModelFile& file, const StageDevice& where)
 std::string Trust::why_still_excluded(const std::string& device) {
   bool passed = false;
   std::string why;
-  for (const ModelFile& file : context_.models()) {
-    if (!wishes_.may_be_on(file, device)) {
+  for (const auto& [id, file] : context_.models()) {
+    if (!wishes_.may_be_on(id, device)) {
       continue;
     }
-    const StageDevice where = wishes_.usual_place(file, device);
+    const StageDevice where = wishes_.usual_place(id, device);
     DeviceProof proof = prove_behind(file, where);
     if (proof.no_room) {
-      note_no_room(group_of(file), where, *std::move(proof.no_room));
+      note_no_room(id, where, *std::move(proof.no_room));
       why = "it " + proof.refusal;
       continue;
     }
@@ -208,7 +208,7 @@ void Trust::prove_failed_again() {
 // Whoever held the memory may be gone: a proof in the background tells, before anybody leaves what
 // works for it.
 void Trust::try_full_again() {
-  std::map<std::pair<StageGroup, StageDevice>, FullDevice> all;
+  std::map<std::pair<ModelId, StageDevice>, FullDevice> all;
   {
     const std::lock_guard lock(mutex_);
     all = no_room_;
@@ -219,14 +219,14 @@ void Trust::try_full_again() {
     });
   }
   for (const auto& [which, full] : all) {
-    const auto& [group, where] = which;
-    const std::optional<ModelFile> file = context_.model(group);
+    const auto& [model, where] = which;
+    const std::optional<ModelFile> file = context_.file(model);
     if (!file || !full.since.is_open() || full.since.waits(context_.now())) {
       continue;
     }
     DeviceProof proof = prove_behind(*file, where);
     if (proof.no_room) {
-      note_no_room(group, where, *std::move(proof.no_room));
+      note_no_room(model, where, *std::move(proof.no_room));
       continue;
     }
     const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
@@ -234,7 +234,7 @@ void Trust::try_full_again() {
     const std::lock_guard lock(mutex_);
     no_room_[which].since.trusted(now);
     if (bad == proof.measurements.end()) {
-      most_windows_.erase({group, where.device});
+      most_windows_.erase({model, where.device});
       regained_.fetch_add(1);
     } else {
       excluded_[where.device].failed(now, bad->failure);

@@ -17,7 +17,7 @@
 
 namespace mynah::place {
 
-// A device that was too full for a group's model.
+// A device that was too full for a model.
 struct DeviceNoRoom {
   std::string device;
   NoRoom no_room;
@@ -34,8 +34,8 @@ class Trust {
 
   Trust(PlacementContext& context, const Wishes& wishes) : context_(context), wishes_(wishes) {}
 
-  // Whether a device is out of the question for a group in this type.
-  [[nodiscard]] Refusal refusal(StageGroup group, const StageDevice& where);
+  // Whether a device is out of the question for a model in this type.
+  [[nodiscard]] Refusal refusal(ModelId model, const StageDevice& where);
 
   // The cards that nothing can compute on, or the one entry that says why there is none.
   [[nodiscard]] std::vector<OtherDevice> unusable_cards();
@@ -43,23 +43,22 @@ class Trust {
   // The devices of `places` that are not the processor are not trusted from now on.
   void distrust(const StagePlaces& places, const Error& reason);
 
-  // A device had no room for a group's model in this type: that is no reason for distrust, and is
-  // tried again later. apart: stages had none there together.
-  void note_no_room(StageGroup group, const StageDevice& where, NoRoom no_room);
-  void note_no_room_apart(const StagePlaces& places, const Error& error);
+  // A device had no room for a model in this type: that is no reason for distrust, and is tried
+  // again later. apart: its stages had none there together.
+  void note_no_room(ModelId model, const StageDevice& where, NoRoom no_room);
+  void note_no_room_apart(ModelId model, const StagePlaces& places, const Error& error);
 
   // Whether stages that had no room apart are to be left alone.
-  [[nodiscard]] bool waits_for_room_apart(const StagePlaces& places) const;
+  [[nodiscard]] bool waits_for_room_apart(ModelId model, const StagePlaces& places) const;
 
-  // A device that had too little memory for a group.
-  [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const;
+  // A device that had too little memory for a model.
+  [[nodiscard]] std::optional<DeviceNoRoom> no_room(ModelId model) const;
 
-  // A group's work ran out of memory there: no more than so many windows together from now on.
-  void limit_windows(StageGroup group, const StagePlaces& places, size_t windows);
+  // A model's work ran out of memory there: no more than so many windows together from now on.
+  void limit_windows(ModelId model, const StagePlaces& places, size_t windows);
 
-  // How many of `windows` together the places of a group have memory for, as far as is known.
-  [[nodiscard]] size_t most_windows(StageGroup group, const StagePlaces& places,
-                                    size_t windows) const;
+  // How many of `windows` together the places of a model have memory for, as far as is known.
+  [[nodiscard]] size_t most_windows(ModelId model, const StagePlaces& places, size_t windows) const;
 
   // Grows whenever a device is trusted again that failed.
   [[nodiscard]] uint64_t regained() const { return regained_.load(); }
@@ -69,7 +68,7 @@ class Trust {
   void prove_again();
 
  private:
-  // A device that was too full for a group, and since when.
+  // A device that was too full for a model, and since when.
   struct FullDevice {
     NoRoom no_room;
     Distrust since;
@@ -89,9 +88,9 @@ class Trust {
   mutable std::mutex mutex_;
   // Devices that failed in this process. Also kept in files, as long as those can be written.
   std::map<std::string, Distrust> excluded_;
-  std::map<std::pair<StageGroup, StageDevice>, FullDevice> no_room_;   // for weights of this type
-  std::map<StagePlaces, Distrust> no_room_apart_;                      // for stages that are apart
-  std::map<std::pair<StageGroup, std::string>, size_t> most_windows_;  // where memory ran out
+  std::map<std::pair<ModelId, StageDevice>, FullDevice> no_room_;      // for weights of this type
+  std::map<std::pair<ModelId, StagePlaces>, Distrust> no_room_apart_;  // for stages that are apart
+  std::map<std::pair<ModelId, std::string>, size_t> most_windows_;     // where memory ran out
   std::atomic<uint64_t> regained_{0};
 };
 

@@ -44,25 +44,33 @@ std::optional<DType> fast_storage(Precision precision, const std::string& device
   return card_index(device) ? std::optional(DType::F16) : std::nullopt;
 }
 
-StageDevices Wishes::wanted(Stage stage) const {
-  const std::lock_guard lock(mutex_);
-  return request_.of(stage);
+// What a profile says is where it goes; the processor is there when that fails.
+StageDevices Wishes::wanted(ModelId model, Stage stage) const {
+  const Measurement* const said = profiled(model, stage);
+  if (said == nullptr) {
+    return context_.options().request.of(stage);
+  }
+  StageDevices devices{.automatic = false, .devices = {said->device}};
+  if (said->device != "cpu") {
+    devices.devices.emplace_back("cpu");
+  }
+  return devices;
 }
 
-bool Wishes::are_automatic(const StagePlaces& places) const {
-  return std::ranges::all_of(places,
-                             [this](const auto& entry) { return wanted(entry.first).automatic; });
+bool Wishes::are_automatic(ModelId model, const StagePlaces& places) const {
+  return std::ranges::all_of(
+      places, [&](const auto& entry) { return wanted(model, entry.first).automatic; });
 }
 
-bool Wishes::is_named(StageGroup group, const std::string& device) const {
-  return std::ranges::any_of(stages_of(group), [&](Stage stage) {
-    const StageDevices said = wanted(stage);
+bool Wishes::is_named(ModelId model, const std::string& device) const {
+  return std::ranges::any_of(stages_of(model.group), [&](Stage stage) {
+    const StageDevices said = wanted(model, stage);
     return !said.automatic && std::ranges::find(said.devices, device) != said.devices.end();
   });
 }
 
-std::vector<std::string> Wishes::candidates(Stage stage) const {
-  if (StageDevices said = wanted(stage); !said.devices.empty()) {
+std::vector<std::string> Wishes::candidates(ModelId model, Stage stage) const {
+  if (StageDevices said = wanted(model, stage); !said.devices.empty()) {
     return std::move(said.devices);
   }
   std::vector<std::string> names;
@@ -74,38 +82,38 @@ std::vector<std::string> Wishes::candidates(Stage stage) const {
   return names;
 }
 
-bool Wishes::may_be_on(const ModelFile& file, const std::string& device) const {
-  return std::ranges::any_of(stages_of(group_of(file)), [&](Stage stage) {
-    const std::vector<std::string> allowed = candidates(stage);
+bool Wishes::may_be_on(ModelId model, const std::string& device) const {
+  return std::ranges::any_of(stages_of(model.group), [&](Stage stage) {
+    const std::vector<std::string> allowed = candidates(model, stage);
     return std::ranges::find(allowed, device) != allowed.end();
   });
 }
 
-std::optional<DType> Wishes::storage_of(Stage stage, const std::string& device) const {
+std::optional<DType> Wishes::storage_of(ModelId model, Stage stage,
+                                        const std::string& device) const {
   const PlacerOptions& options = context_.options();
-  if (!kind_of(group_of(stage)).has_types) {
+  if (!kind_of(model.group).has_types) {
     return std::nullopt;
   }
   if (options.storage) {
     return options.storage;
   }
-  const Measurement* const said = profiled(stage);
+  const Measurement* const said = profiled(model, stage);
   if (said != nullptr && said->device == device) {
     return said->storage;
   }
   return device.empty() ? std::nullopt : fast_storage(options.precision, device);
 }
 
-StageDevice Wishes::usual_place(const ModelFile& file, const std::string& device) const {
-  return {.device = device, .storage = storage_of(stages_of(group_of(file)).front(), device)};
+StageDevice Wishes::usual_place(ModelId model, const std::string& device) const {
+  return {.device = device, .storage = storage_of(model, stages_of(model.group).front(), device)};
 }
 
 // Where memory is a device's own int8 follows what is usual there: what is smaller still would be
 // further from the processor's values than a device may be.
-std::vector<std::optional<DType>> Wishes::types_on(const ModelFile& file,
-                                                   const std::string& device) const {
+std::vector<std::optional<DType>> Wishes::types_on(ModelId model, const std::string& device) const {
   std::vector<std::optional<DType>> types;
-  for (const Measurement* const said : profiled_on(file, device)) {
+  for (const Measurement* const said : profiled_on(model, device)) {
     if (std::ranges::find(types, said->storage) == types.end()) {
       types.push_back(said->storage);
     }
@@ -113,10 +121,10 @@ std::vector<std::optional<DType>> Wishes::types_on(const ModelFile& file,
   if (!types.empty()) {
     return types;
   }
-  types = {usual_place(file, device).storage};
+  types = {usual_place(model, device).storage};
   const PlacerOptions& options = context_.options();
   const bool may_be_smaller =
-      kind_of(group_of(file)).has_types && !options.storage && options.precision == Precision::Fast;
+      kind_of(model.group).has_types && !options.storage && options.precision == Precision::Fast;
   if (!is_processor(device) && may_be_smaller && types.front() != DType::I8) {
     types.emplace_back(DType::I8);
   }
@@ -188,78 +196,70 @@ Status Wishes::check_readable(const ModelFile& file) {
   return {};
 }
 
-Result<bool> Wishes::find_profile(const ModelFile& file) {
+Result<const Profile*> Wishes::find_profile(const ExpectedModel& model) {
   const PlacerOptions& options = context_.options();
+  const auto& [id, file] = model;
+  const StageGroup group = id.group;
   MYNAH_TRY_STATUS(check_readable(file));
-  const StageGroup group = group_of(file);
   if (!kind_of(group).goes_along) {
     MYNAH_TRY_STATUS(check_profile(group));
   }
   const auto of_group = std::ranges::find_if(
       options.profiles, [group](const Profile& profile) { return has_stages(profile, group); });
   if (of_group == options.profiles.end()) {
-    return false;
+    return nullptr;
   }
   MYNAH_TRY(const std::string digest, model_digest(path_of(file), options.cache_folder));
   const Profile* const found = profile_of(file, digest);
   if (found == nullptr) {
     const auto is_new = [&] {
       const std::lock_guard lock(mutex_);
-      return told_of_profile_.insert(group).second;
+      return told_of_profile_.insert(model.id).second;
     };
     if (options.say && is_new()) {
       options.say(
           fmt::format("the profile in use, {}, is of {} and not of {}: {} is placed by auto",
                       of_group->name, of_group->model, path_of(file), group_name(group)));
     }
-    return false;
+    return nullptr;
   }
   const Profile& profile = *found;
   if (profile.model_sha256 != digest && !is_called(path_of(file), profile.model)) {
     return refuse_profile(profile, fmt::format("not of {}", path_of(file)));
   }
   MYNAH_TRY_STATUS(check_holds(profile, profile_facts(profile, digest)));
-  const std::lock_guard lock(mutex_);
-  profiled_[group] = found;
-  return true;
+  return found;
 }
 
-Status Wishes::apply_profile(const ModelFile& file) {
-  MYNAH_TRY(const bool found, find_profile(file));
-  for (const Stage stage : stages_of(group_of(file))) {
-    // What a profile says is where it goes; the processor is there when that fails.
-    if (const Measurement* const said = found ? profiled(stage) : nullptr) {
-      StageDevices devices{.automatic = false, .devices = {said->device}};
-      if (said->device != "cpu") {
-        devices.devices.emplace_back("cpu");
-      }
-      const std::lock_guard lock(mutex_);
-      request_.of(stage) = std::move(devices);
-    }
+Status Wishes::apply_profile(const ExpectedModel& model) {
+  MYNAH_TRY(const Profile* const found, find_profile(model));
+  if (found != nullptr) {
+    const std::lock_guard lock(mutex_);
+    profiled_[model.id] = found;
   }
   return {};
 }
 
-const Profile* Wishes::profile(StageGroup group) const {
+const Profile* Wishes::profile(ModelId model) const {
   const std::lock_guard lock(mutex_);
-  const auto found = profiled_.find(group);
+  const auto found = profiled_.find(model);
   return found == profiled_.end() ? nullptr : found->second;
 }
 
-const Measurement* Wishes::profiled(Stage stage) const {
-  const Profile* const of_group = profile(group_of(stage));
-  if (of_group == nullptr) {
+const Measurement* Wishes::profiled(ModelId model, Stage stage) const {
+  const Profile* const of_model = profile(model);
+  if (of_model == nullptr) {
     return nullptr;
   }
-  const auto found = std::ranges::find(of_group->stages, stage, &Measurement::stage);
-  return found == of_group->stages.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(of_model->stages, stage, &Measurement::stage);
+  return found == of_model->stages.end() ? nullptr : &*found;
 }
 
-std::vector<const Measurement*> Wishes::profiled_on(const ModelFile& file,
+std::vector<const Measurement*> Wishes::profiled_on(ModelId model,
                                                     const std::string& device) const {
   std::vector<const Measurement*> all;
-  for (const Stage stage : stages_of(group_of(file))) {
-    const Measurement* const said = context_.options().storage ? nullptr : profiled(stage);
+  for (const Stage stage : stages_of(model.group)) {
+    const Measurement* const said = context_.options().storage ? nullptr : profiled(model, stage);
     if (said != nullptr && said->device == device) {
       all.push_back(said);
     }
@@ -267,10 +267,10 @@ std::vector<const Measurement*> Wishes::profiled_on(const ModelFile& file,
   return all;
 }
 
-StagePlaces Wishes::profiled_apart(const ModelFile& file) const {
+StagePlaces Wishes::profiled_apart(ModelId model) const {
   StagePlaces places;
-  for (const Stage stage : stages_of(group_of(file))) {
-    const Measurement* const said = context_.options().storage ? nullptr : profiled(stage);
+  for (const Stage stage : stages_of(model.group)) {
+    const Measurement* const said = context_.options().storage ? nullptr : profiled(model, stage);
     if (said == nullptr) {
       return {};
     }

@@ -16,54 +16,54 @@ namespace mynah::place {
 // Thread-safe. Its lock is held for moments, and nothing is called meanwhile.
 class Wishes {
  public:
-  explicit Wishes(PlacementContext& context)
-      : context_(context), request_(context.options().request) {}
+  explicit Wishes(PlacementContext& context) : context_(context) {}
 
-  // Where a stage may be, by the request and by the profile that places it.
-  [[nodiscard]] StageDevices wanted(Stage stage) const;
+  // Where a model's stage may be, by the request and by the profile that places it.
+  [[nodiscard]] StageDevices wanted(ModelId model, Stage stage) const;
 
-  // Whether nothing was named for any of these stages.
-  [[nodiscard]] bool are_automatic(const StagePlaces& places) const;
+  // Whether nothing was named for any of a model's stages that are in these places.
+  [[nodiscard]] bool are_automatic(ModelId model, const StagePlaces& places) const;
 
-  // Whether the device is named for any of a group's stages.
-  [[nodiscard]] bool is_named(StageGroup group, const std::string& device) const;
+  // Whether the device is named for any of a model's stages.
+  [[nodiscard]] bool is_named(ModelId model, const std::string& device) const;
 
-  // Devices that a stage may be on, whatever failed.
-  [[nodiscard]] std::vector<std::string> candidates(Stage stage) const;
+  // Devices that a model's stage may be on, whatever failed.
+  [[nodiscard]] std::vector<std::string> candidates(ModelId model, Stage stage) const;
 
   // Whether any of a model's stages may be there.
-  [[nodiscard]] bool may_be_on(const ModelFile& file, const std::string& device) const;
+  [[nodiscard]] bool may_be_on(ModelId model, const std::string& device) const;
 
   // The type that the user wants, else what is usual on a device; of no device ("") none.
-  [[nodiscard]] std::optional<DType> storage_of(Stage stage, const std::string& device) const;
+  [[nodiscard]] std::optional<DType> storage_of(ModelId model, Stage stage,
+                                                const std::string& device) const;
 
   // A device with the storage type that a model has there when nobody says.
-  [[nodiscard]] StageDevice usual_place(const ModelFile& file, const std::string& device) const;
+  [[nodiscard]] StageDevice usual_place(ModelId model, const std::string& device) const;
 
   // The types to prove on a device, the largest first: each where the one before had no room.
-  [[nodiscard]] std::vector<std::optional<DType>> types_on(const ModelFile& file,
+  [[nodiscard]] std::vector<std::optional<DType>> types_on(ModelId model,
                                                            const std::string& device) const;
 
-  // Device where a profile is named that places nothing of this group.
+  // Device where a profile is named that places nothing of this group: of whichever model of it.
   [[nodiscard]] Status check_profile(StageGroup group) const;
 
   // Places a model's stages as the profile says that is of it, where one is. Device where it no
   // longer holds, or was named and is of another; one that is in use and of another model is told
   // of and passed over.
-  [[nodiscard]] Status apply_profile(const ModelFile& file);
+  [[nodiscard]] Status apply_profile(const ExpectedModel& model);
 
-  // The profile that places a group; null: none does.
-  [[nodiscard]] const Profile* profile(StageGroup group) const;
+  // The profile that places a model; null: none does.
+  [[nodiscard]] const Profile* profile(ModelId model) const;
 
   // What the profile says of a stage that it places; null: nothing.
-  [[nodiscard]] const Measurement* profiled(Stage stage) const;
+  [[nodiscard]] const Measurement* profiled(ModelId model, Stage stage) const;
 
   // The same of a model's stages that it puts on a device as a type of its choice.
-  [[nodiscard]] std::vector<const Measurement*> profiled_on(const ModelFile& file,
+  [[nodiscard]] std::vector<const Measurement*> profiled_on(ModelId model,
                                                             const std::string& device) const;
 
   // Where a profile puts this model's stages, where they are apart as it says; else empty.
-  [[nodiscard]] StagePlaces profiled_apart(const ModelFile& file) const;
+  [[nodiscard]] StagePlaces profiled_apart(ModelId model) const;
 
   // What is there now of what a profile was measured with; `digest`: of its model.
   [[nodiscard]] ProfileFacts profile_facts(const Profile& profile, std::string digest) const;
@@ -75,14 +75,13 @@ class Wishes {
   // Device where one that is in use for this model cannot be read; of which model others are that
   // cannot be read may not be known, and is told.
   [[nodiscard]] Status check_readable(const ModelFile& file);
-  // Whether a profile places this model; it is kept then.
-  [[nodiscard]] Result<bool> find_profile(const ModelFile& file);
+  // The profile that places this model; null: none does.
+  [[nodiscard]] Result<const Profile*> find_profile(const ExpectedModel& model);
 
   PlacementContext& context_;
   mutable std::mutex mutex_;
-  DeviceRequest request_;                          // with what profiles say
-  std::map<StageGroup, const Profile*> profiled_;  // of the context's options
-  std::set<StageGroup> told_of_profile_;           // that what is in use is of another model
+  std::map<ModelId, const Profile*> profiled_;  // of the context's options
+  std::set<ModelId> told_of_profile_;           // that what is in use is of another model
   std::set<std::string> told_unreadable_;
 };
 

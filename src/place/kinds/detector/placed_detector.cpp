@@ -33,9 +33,8 @@ Status check_sound(std::span<const float> probabilities, const DetectorRungs::Ru
 }
 
 // "a.wav to c.wav" of recordings that have names; of others "recordings 4 to 6".
-std::string names_of(PlacementState& state, size_t first, size_t count) {
-  if (const auto names = state.openings().work_names(kVadGroup);
-      count > 0 && names.size() == count) {
+std::string names_of(PlacementState& state, ModelId model, size_t first, size_t count) {
+  if (const auto names = state.openings().work_names(model); count > 0 && names.size() == count) {
     return count == 1 ? names.front() : fmt::format("{} to {}", names.front(), names.back());
   }
   return count <= 1 ? fmt::format("recording {}", first)
@@ -140,7 +139,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
   template <class Listen>
   Result<std::vector<float>> listen(const Listen& once) {
     if (recording_.empty()) {
-      recording_ = names_of(*placement_, recordings_->fetch_add(1) + 1, 1);
+      recording_ = names_of(*placement_, rungs_->id(), recordings_->fetch_add(1) + 1, 1);
     }
     return on_a_rung([&](const DetectorRungs::Rung& rung) -> Result<std::vector<float>> {
       MYNAH_TRY(auto probabilities, once());
@@ -199,7 +198,7 @@ class PlacedDetector final : public VoiceDetector {
       for (const std::vector<float>& one : found) {
         MYNAH_TRY_STATUS(check_sound(one, rung));
       }
-      rungs_->vouch(rung, names_of(*state_, *heard_ + 1, recordings.size()));
+      rungs_->vouch(rung, names_of(*state_, rungs_->id(), *heard_ + 1, recordings.size()));
       heard_->fetch_add(recordings.size());
       return found;
     });
@@ -228,23 +227,23 @@ class PlacedDetector final : public VoiceDetector {
 
 Result<std::shared_ptr<const VoiceDetector>> place_detector(std::shared_ptr<PlacementState> state,
                                                             const DetectorFile& file) {
-  state->context().expect(file);
-  const auto open = [file](const StagePlaces& where,
-                           PlacementState& here) -> Result<DetectorRungs::Opened> {
+  const ModelId id = state->context().expect(file);
+  const auto open = [id, file](const StagePlaces& where,
+                               PlacementState& here) -> Result<DetectorRungs::Opened> {
     const StageDevice& device = where.at(kVadStage);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, here.openings().worker_for(kVadGroup, where));
-      const StepPace pace = here.planner().step_pace(kVadGroup);
+      MYNAH_TRY(auto worker, here.openings().worker_for(id, where));
+      const StepPace pace = here.planner().step_pace(id);
       MYNAH_TRY(auto model, open_remote_detector(worker, file, device, pace));
       return DetectorRungs::Opened{.model = std::move(model),
                                    .probe = remote_probe(std::move(worker), kVadGroup, pace)};
     }
-    MYNAH_TRY(auto backend, here.openings().open_here(kVadStage, device));
+    MYNAH_TRY(auto backend, here.openings().open_here(id, kVadStage, device));
     MYNAH_TRY(auto model, load_detector(file, *backend));
     return DetectorRungs::Opened{.model = keeping(std::move(model), std::move(backend)),
                                  .probe = {}};
   };
-  auto rungs = std::make_shared<DetectorRungs>(kVadGroup, state, open);
+  auto rungs = std::make_shared<DetectorRungs>(id, state, open);
   MYNAH_TRY(const auto opened, rungs->begin());
   state->openings().add(hooks_of(rungs));
   return std::make_shared<const PlacedDetector>(std::move(rungs), std::move(state), *opened);

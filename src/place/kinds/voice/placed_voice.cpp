@@ -70,7 +70,8 @@ class PlacedVoice final : public VoiceModel {
  private:
   // "clause 3 of 0002.wav": they are counted anew with each text that has a name.
   std::string next_clause() const {
-    std::string text = fmt::format("{}", fmt::join(state_->openings().work_names(kTtsGroup), ", "));
+    std::string text =
+        fmt::format("{}", fmt::join(state_->openings().work_names(rungs_->id()), ", "));
     if (text != text_) {
       text_ = std::move(text);
       clauses_ = 0;
@@ -95,20 +96,20 @@ class PlacedVoice final : public VoiceModel {
 
 Result<std::unique_ptr<const VoiceModel>> place_voice(std::shared_ptr<PlacementState> state,
                                                       const VoiceModelFile& file) {
-  state->context().expect(file);
-  const auto open = [file](const StagePlaces& where,
-                           PlacementState& here) -> Result<VoiceRungs::Opened> {
+  const ModelId id = state->context().expect(file);
+  const auto open = [id, file](const StagePlaces& where,
+                               PlacementState& here) -> Result<VoiceRungs::Opened> {
     const StageDevice& acoustic = where.at(kTtsAcoustic);
     const StageDevice& vocoder = where.at(kTtsVocoder);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, here.openings().worker_for(kTtsGroup, where));
-      const StepPace pace = here.planner().step_pace(kTtsGroup);
+      MYNAH_TRY(auto worker, here.openings().worker_for(id, where));
+      const StepPace pace = here.planner().step_pace(id);
       MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, pace));
       return VoiceRungs::Opened{.model = std::move(model),
                                 .probe = remote_probe(std::move(worker), kTtsGroup, pace)};
     }
-    MYNAH_TRY(auto of_acoustic, here.openings().open_here(kTtsAcoustic, acoustic));
-    MYNAH_TRY(auto of_vocoder, here.openings().open_here(kTtsVocoder, vocoder));
+    MYNAH_TRY(auto of_acoustic, here.openings().open_here(id, kTtsAcoustic, acoustic));
+    MYNAH_TRY(auto of_vocoder, here.openings().open_here(id, kTtsVocoder, vocoder));
     MYNAH_TRY(std::shared_ptr<const VoiceModel> model,
               load_voice(file, {.backend = *of_acoustic, .storage = acoustic.storage},
                          {.backend = *of_vocoder, .storage = vocoder.storage}));
@@ -116,7 +117,7 @@ Result<std::unique_ptr<const VoiceModel>> place_voice(std::shared_ptr<PlacementS
         .model = keeping(std::move(model), std::move(of_acoustic), std::move(of_vocoder)),
         .probe = {}};
   };
-  auto rungs = std::make_shared<VoiceRungs>(kTtsGroup, state, open);
+  auto rungs = std::make_shared<VoiceRungs>(id, state, open);
   MYNAH_TRY(const auto opened, rungs->begin());
   state->openings().add(hooks_of(rungs));
   return std::make_unique<const PlacedVoice>(std::move(rungs), std::move(state), *opened);

@@ -180,22 +180,22 @@ Result<std::shared_ptr<const WindowModel>> place_windows(std::shared_ptr<Placeme
                                                          const WindowsFile& file) {
   MYNAH_TRY(const std::shared_ptr<const HearingFile> opened, open_hearing(file.path));
   const auto header = opened->header();
-  state->context().expect(file);
+  const ModelId id = state->context().expect(file);
   // The file is read once for the start; who opens the model later opens it anew.
-  const auto open = [file, header, now = std::weak_ptr(opened)](
+  const auto open = [id, file, header, now = std::weak_ptr(opened)](
                         const StagePlaces& where,
                         PlacementState& here) -> Result<WindowRungs::Opened> {
     const StageDevice& encoder = where.at(kSttEncoder);
     const StageDevice& decoder = where.at(kSttDecoder);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, here.openings().worker_for(kSttGroup, where));
-      const StepPace pace = here.planner().step_pace(kSttGroup);
+      MYNAH_TRY(auto worker, here.openings().worker_for(id, where));
+      const StepPace pace = here.planner().step_pace(id);
       MYNAH_TRY(auto model, open_remote_windows(worker, file, header, encoder, decoder, pace));
       return WindowRungs::Opened{.model = std::move(model),
                                  .probe = remote_probe(std::move(worker), kSttGroup, pace)};
     }
-    MYNAH_TRY(auto of_encoder, here.openings().open_here(kSttEncoder, encoder));
-    MYNAH_TRY(auto of_decoder, here.openings().open_here(kSttDecoder, decoder));
+    MYNAH_TRY(auto of_encoder, here.openings().open_here(id, kSttEncoder, encoder));
+    MYNAH_TRY(auto of_decoder, here.openings().open_here(id, kSttDecoder, decoder));
     std::shared_ptr<const HearingFile> read = now.lock();
     if (read == nullptr) {
       MYNAH_TRY(read, open_hearing(file.path));
@@ -207,7 +207,7 @@ Result<std::shared_ptr<const WindowModel>> place_windows(std::shared_ptr<Placeme
         .model = keeping(std::move(model), std::move(of_encoder), std::move(of_decoder)),
         .probe = {}};
   };
-  auto rungs = std::make_shared<WindowRungs>(kSttGroup, state, open);
+  auto rungs = std::make_shared<WindowRungs>(id, state, open);
   MYNAH_TRY_STATUS(rungs->begin());
   state->openings().add(hooks_of(rungs));
   return std::make_shared<const PlacedWindows>(std::move(rungs), header);

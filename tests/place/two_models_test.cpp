@@ -1,0 +1,186 @@
+// Two models of one kind in one process: each has its own places, choices, failures and workers.
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "place/kinds/kinds.h"
+#include "place/placed_whisper.h"
+#include "place/placer.h"
+#include "store/sha256.h"
+
+namespace mynah::place {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr ModelId kFirst{.group = kSttGroup, .number = 0};
+constexpr ModelId kSecond{.group = kSttGroup, .number = 1};
+
+class TwoModels : public test::PlacedWhisper {
+ protected:
+  TwoModels() {
+    const whisper::Config config = mynah::test::tiny_config(true);
+    other_.path = cli::write_whisper(machine_.root / "other.gguf", config,
+                                     mynah::test::tiny_vocabulary(config));
+    ::setenv("MYNAH_WORKER_MANNER", "", 1);
+  }
+
+  void expect_both(PlacementState& state) const {
+    EXPECT_EQ(state.context().expect(file_), kFirst);
+    EXPECT_EQ(state.context().expect(other_), kSecond);
+  }
+
+  static std::vector<ModelId> loaded(PlacementState& state) {
+    std::vector<ModelId> models;
+    for (const LoadedStage& stage : state.openings().loaded()) {
+      models.push_back(stage.stage.model);
+    }
+    return models;
+  }
+
+  WindowsFile other_;
+};
+
+TEST_F(TwoModels, AFileKeepsItsIdAndAnotherGetsTheNext) {
+  PlacementState state(placer("cpu"));
+  PlacementContext& context = state.context();
+  EXPECT_EQ(context.newest(kSttGroup), kFirst) << "as the first will be called";
+  EXPECT_EQ(context.file(kFirst), std::nullopt);
+  expect_both(state);
+  EXPECT_EQ(context.newest(kSttGroup), kSecond);
+  EXPECT_EQ(context.expect(DetectorFile{.path = "vad"}), (ModelId{.group = kVadGroup}));
+  EXPECT_EQ(context.expect(file_), kFirst);
+  EXPECT_EQ(context.newest(kSttGroup), kFirst) << "it was expected last";
+  EXPECT_EQ(context.file(kFirst), ModelFile(file_));
+  EXPECT_EQ(context.file(kSecond), ModelFile(other_));
+  WindowsFile exact = file_;
+  exact.precision = Precision::Exact;
+  EXPECT_EQ(context.expect(exact), (ModelId{.group = kSttGroup, .number = 2}));
+  EXPECT_EQ(context.models().size(), 4U);
+}
+
+TEST_F(TwoModels, AreOpenAtOnceAndLetGoOneByOne) {
+  Placer placer(this->placer("simt:0,cpu"));
+  const auto first = placer.windows(file_);
+  ASSERT_TRUE(first) << first.error().message;
+  placer.name_work(kSttGroup, {"a.wav"});
+  const auto second = placer.windows(other_);
+  ASSERT_TRUE(second) << second.error().message;
+  placer.name_work(kSttGroup, {"b.wav"});
+
+  PlacementState& state = placer.state();
+  Openings& openings = state.openings();
+  EXPECT_EQ(devices_of(openings.places(kFirst)), "simt:0");
+  EXPECT_EQ(devices_of(openings.places(kSecond)), "simt:0");
+  EXPECT_EQ(openings.worker_pids().size(), 2U) << "a worker has one model of a kind";
+  EXPECT_THAT(openings.work_names(kFirst), ElementsAre("a.wav"));
+  EXPECT_THAT(openings.work_names(kSecond), ElementsAre("b.wav"));
+  for (const Stage stage : {kSttEncoder, kSttDecoder}) {
+    const auto one = openings.choice(kFirst, stage);
+    const auto other = openings.choice(kSecond, stage);
+    ASSERT_TRUE(one && other);
+    EXPECT_LT(one->plan.bytes, other->plan.bytes) << "the second has more words and bands";
+    EXPECT_TRUE(state.proven_at(kFirst, stage));
+    EXPECT_TRUE(state.proven_at(kSecond, stage));
+  }
+  EXPECT_THAT(loaded(state), ElementsAre(kFirst, kFirst, kSecond, kSecond));
+  const auto pools = [&placer] {
+    std::vector<std::string> all;
+    for (const StagePlacement& stage : placer.report().stages) {
+      EXPECT_GT(stage.operations, 0U);
+      all.push_back(stage.stage + " with " + stage.memory_with);
+    }
+    return all;
+  };
+  const auto each_its_own = ElementsAre("stt.encoder with ", "stt.decoder with stt.encoder",
+                                        "stt.encoder with ", "stt.decoder with stt.encoder");
+  EXPECT_THAT(pools(), each_its_own);
+  EXPECT_THAT(placer.explain(),
+              ElementsAre(StartsWith("stt on simt:0"), StartsWith("stt on simt:0"),
+                          StartsWith("proofs took")));
+
+  openings.hooks().front().unload_after({});
+  EXPECT_THAT(loaded(state), ElementsAre(kSecond, kSecond));
+  EXPECT_EQ(openings.open_places().size(), 1U);
+  EXPECT_EQ(openings.worker_pids().size(), 1U);
+  EXPECT_TRUE((*second)->probe());
+  EXPECT_THAT(pools(), each_its_own) << "of what was let go the last that was known";
+  EXPECT_TRUE((*first)->probe()) << "it is opened again";
+  EXPECT_THAT(loaded(state), ElementsAre(kFirst, kFirst, kSecond, kSecond));
+  EXPECT_THAT(openings.moves(), IsEmpty());
+}
+
+TEST_F(TwoModels, HaveAPlaceEachInThisProcess) {
+  Placer placer(this->placer("cpu"));
+  const auto first = placer.windows(file_);
+  const auto second = placer.windows(other_);
+  ASSERT_TRUE(first && second);
+  PlacementState& state = placer.state();
+  EXPECT_THAT(loaded(state), ElementsAre(kFirst, kFirst, kSecond, kSecond));
+  state.openings().hooks().back().unload_after({});
+  EXPECT_THAT(loaded(state), ElementsAre(kFirst, kFirst));
+  const PlacementReport report = placer.report();
+  ASSERT_EQ(report.stages.size(), 4U);
+  EXPECT_EQ(report.stages[0].memory_with, "");
+  for (size_t i = 1; i < report.stages.size(); ++i) {
+    EXPECT_EQ(report.stages[i].memory_with, "stt.encoder") << "a process has one pool";
+  }
+}
+
+TEST_F(TwoModels, LearnNothingOfEachOthersWantOfMemory) {
+  PlacementState state(placer("simt:0,cpu"));
+  expect_both(state);
+  const StagePlaces there = all_on(kSttGroup, {.device = "simt:0", .storage = DType::F16});
+  const Error full{ErrorCode::OutOfMemory, "the card is full"};
+  state.had_no_room(kFirst, there, full);
+  EXPECT_TRUE(state.trust().no_room(kFirst));
+  EXPECT_FALSE(state.trust().no_room(kSecond));
+  EXPECT_NE(state.trust().refusal(kFirst, there.at(kSttEncoder)).why, "");
+  EXPECT_EQ(state.trust().refusal(kSecond, there.at(kSttEncoder)).why, "");
+  state.trust().limit_windows(kFirst, there, 2);
+  EXPECT_EQ(state.trust().most_windows(kFirst, there, 8), 2U);
+  EXPECT_EQ(state.trust().most_windows(kSecond, there, 8), 8U);
+  state.trust().note_no_room_apart(kFirst, there, full);
+  EXPECT_TRUE(state.trust().waits_for_room_apart(kFirst, there));
+  EXPECT_FALSE(state.trust().waits_for_room_apart(kSecond, there));
+}
+
+TEST_F(TwoModels, AProfilePlacesItsModelAndNotTheOther) {
+  std::vector<std::string> said;
+  PlacerOptions options = placer("auto");
+  options.say = [&said](const std::string& line) { said.push_back(line); };
+  Profile profile;
+  profile.name = "evening";
+  profile.model = "some.en";
+  profile.model_sha256 = model_digest(file_.path, machine_.root / "cache").value();
+  profile.build = "test";
+  profile.devices = {identity_without_discovery("cpu")};
+  for (const Stage stage : {kSttEncoder, kSttDecoder}) {
+    profile.stages.push_back({.stage = stage, .device = "cpu", .storage = DType::BF16});
+  }
+  options.profiles = {profile};
+  PlacementState state(std::move(options));
+  expect_both(state);
+  for (int i = 0; i < 2; ++i) {
+    const auto first = state.planner().plan(kFirst);
+    ASSERT_TRUE(first) << first.error().message;
+    EXPECT_EQ(first->at(kSttEncoder).storage, DType::BF16);
+    EXPECT_EQ(state.planner().choice(kFirst, kSttEncoder)->plan.reason,
+              "the profile evening says so");
+    const auto second = state.planner().plan(kSecond);
+    ASSERT_TRUE(second) << second.error().message;
+    EXPECT_EQ(second->at(kSttEncoder).storage, DType::I8) << "as auto has it";
+  }
+  EXPECT_THAT(said, ElementsAre(AllOf(HasSubstr("is of some.en and not of "),
+                                      HasSubstr("other.gguf: stt is placed by auto"))));
+}
+
+}  // namespace
+}  // namespace mynah::place
