@@ -25,6 +25,17 @@ TEST(Budget, IsWhatIsFreeLessTheHeadroomAndTheLimit) {
   EXPECT_EQ(Budget({{"cuda:0", 100, 80, 30}}, 0).usable(0), 50U);
 }
 
+TEST(Budget, LeavesWhatIsKeptToThoseWhoHaveIt) {
+  const auto usable = [](uint64_t kept, uint64_t max_vram) {
+    return Budget({{"cuda:0", 100, 80, 30, kept}}, max_vram).usable(0);
+  };
+  EXPECT_EQ(usable(20, 0), 30U);
+  EXPECT_EQ(usable(60, 0), 0U);
+  EXPECT_EQ(usable(20, 40), 20U) << "of what mynah may take they have a part";
+  EXPECT_EQ(usable(50, 40), 0U);
+  EXPECT_FALSE(Budget({{"cuda:0", 100, 80, 30, 20}}, 60).is_limited(0));
+}
+
 TEST(Budget, IsTakenWholeOrNotAtAll) {
   Budget budget({{"cpu", 0, 100, 0}}, 0);
   EXPECT_TRUE(budget.take(0, 60));

@@ -23,8 +23,10 @@ inline PlacerOptions placer_options(const mynah::test::MadeUpMachine& machine,
   return options;
 }
 
-// Keeps that a device was right with a Whisper, and quick, though nobody tried it.
-inline void keep_proof(PlacementState& state, const WindowsFile& file, const StageDevice& where) {
+// Keeps that a device was right with a Whisper, and quick, though nobody tried it. `bytes`: what
+// each of its stages takes there.
+inline void keep_proof(PlacementState& state, const WindowsFile& file, const StageDevice& where,
+                       uint64_t bytes = 1) {
   Proof proof{.measurements = {}, .made_at = 1, .last_failure = 0};
   for (const Stage stage : {kSttEncoder, kSttDecoder}) {
     Measurement measured;
@@ -33,7 +35,7 @@ inline void keep_proof(PlacementState& state, const WindowsFile& file, const Sta
     measured.storage = where.storage;
     measured.passed = true;
     measured.ms_per_unit = 1e-6;
-    measured.bytes = 1;
+    measured.bytes = bytes;
     proof.measurements.push_back(std::move(measured));
   }
   state.context().prover().store().keep(state.context().identity(where.device), file, where.storage,

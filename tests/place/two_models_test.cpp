@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gpu/fake_driver/loaded_fake.h"
 #include "place/kinds/kinds.h"
 #include "place/placed_whisper.h"
 #include "place/placer.h"
@@ -150,6 +151,32 @@ TEST_F(TwoModels, LearnNothingOfEachOthersWantOfMemory) {
   state.trust().note_no_room_apart(kFirst, there, full);
   EXPECT_TRUE(state.trust().waits_for_room_apart(kFirst, there));
   EXPECT_FALSE(state.trust().waits_for_room_apart(kSecond, there));
+}
+
+// Both fit the card alone, and not together.
+TEST_F(TwoModels, AreNotPlannedInEachOthersMemory) {
+  constexpr uint64_t kGigabyte = uint64_t{1} << 30;
+  const gpu::fake::LoadedFake driver;  // its card of 8 GB is only found
+  PlacerOptions options = placer("cuda:0,cpu");
+  options.discovery.gpus.driver = driver.search();
+  options.storage = DType::F16;
+  PlacementState state(std::move(options));
+  expect_both(state);
+  const StageDevice card{.device = "cuda:0", .storage = DType::F16};
+  test::keep_proof(state, file_, card, 3 * kGigabyte);
+  test::keep_proof(state, other_, card, 3 * kGigabyte);
+  const auto where = [&state](ModelId model) {
+    const auto planned = state.planner().plan(model);
+    EXPECT_TRUE(planned) << planned.error().message;
+    return devices_of(planned.value_or(StagePlaces{}));
+  };
+  EXPECT_EQ(where(kFirst), "cuda:0");
+  EXPECT_EQ(where(kSecond), "cuda:0") << "nobody has the memory yet";
+  state.opened(kFirst, all_on(kSttGroup, card));
+  EXPECT_EQ(where(kSecond), "cpu");
+  EXPECT_EQ(where(kFirst), "cuda:0") << "its memory is its own";
+  state.openings().left(kFirst);
+  EXPECT_EQ(where(kSecond), "cuda:0");
 }
 
 TEST_F(TwoModels, AProfilePlacesItsModelAndNotTheOther) {

@@ -11,11 +11,12 @@ Budget::Budget(std::vector<DeviceMemory> devices, uint64_t max_vram) {
   std::ranges::sort(devices, {}, &DeviceMemory::device);
   devices_.reserve(devices.size());
   for (const DeviceMemory& memory : devices) {
-    Device device{.name = memory.device,
-                  .usable = memory.free_bytes - std::min(memory.free_bytes, memory.headroom_bytes)};
+    const uint64_t spare = memory.free_bytes - std::min(memory.free_bytes, memory.headroom_bytes);
+    Device device{.name = memory.device, .usable = spare - std::min(spare, memory.kept_bytes)};
+    const uint64_t allowed = max_vram - std::min(max_vram, memory.kept_bytes);
     const bool is_host = is_processor(memory.device);
-    if (max_vram > 0 && !is_host && max_vram < device.usable) {
-      device.usable = max_vram;
+    if (max_vram > 0 && !is_host && allowed < device.usable) {
+      device.usable = allowed;
       device.limited = true;
     }
     devices_.push_back(std::move(device));

@@ -16,12 +16,14 @@ struct DeviceMemory {
   uint64_t total_bytes = 0;     // 0: not known
   uint64_t free_bytes = 0;      // what other programs leave, with what mynah itself would give up
   uint64_t headroom_bytes = 0;  // of it, what is to stay free
+  uint64_t kept_bytes = 0;      // of it, what models of mynah's have that are not planned anew
 };
 
 // One budget for all stages of all groups. Devices are counted in the order of their names.
 class Budget {
  public:
-  // `max_vram`: the most bytes that mynah may take of any device but the processor; 0: no limit.
+  // `max_vram`: the most bytes that mynah may take of any device but the processor, with what is
+  // kept there; 0: no limit.
   Budget(std::vector<DeviceMemory> devices, uint64_t max_vram);
 
   [[nodiscard]] size_t size() const { return devices_.size(); }

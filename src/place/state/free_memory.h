@@ -16,7 +16,7 @@ namespace mynah::place {
 class FreeMemory {
  public:
   // What this process holds of a card, in bytes: it counts as free, since what is loaded is planned
-  // again with the rest.
+  // again with the rest, or is kept apart by who plans.
   using HeldHere = std::function<uint64_t(const CardMemory& card)>;
 
   FreeMemory(PlacementContext& context, HeldHere held_here)

@@ -81,7 +81,8 @@ std::vector<DeviceMemory> Planner::memory(bool cards) {
   return memory_.now(cards);
 }
 
-// All that is expected is planned together, what is loaded too: its memory is there to be used.
+// Models of all kinds are planned together, those that are loaded too: what workers have is there
+// to be used, but for the share of what a plan leaves out (DeviceMemory::kept_bytes).
 uint64_t Planner::held_here(const CardMemory& card) const {
   const std::vector<int> workers = openings_.worker_pids();
   uint64_t told = 0;
@@ -90,14 +91,22 @@ uint64_t Planner::held_here(const CardMemory& card) const {
         std::ranges::any_of(workers, [&](int pid) { return std::cmp_equal(pid, process.pid); });
     told += ours ? process.bytes.value_or(0) : 0;
   }
+  return told > 0 ? told : planned_on(card.device, {});
+}
+
+uint64_t Planner::planned_on(const std::string& device,
+                             const std::vector<ExpectedModel>& left_out) const {
   uint64_t planned = 0;
   for (const auto& [model, places] : openings_.open_places()) {
+    if (std::ranges::find(left_out, model, &ExpectedModel::id) != left_out.end()) {
+      continue;
+    }
     for (const auto& [stage, where] : places) {
       const auto chosen = choice(model, stage);
-      planned += where.device == card.device && chosen ? chosen->plan.bytes : 0;
+      planned += where.device == device && chosen ? chosen->plan.bytes : 0;
     }
   }
-  return told > 0 ? told : planned;
+  return planned;
 }
 
 // With what was measured of it there: its memory is taken. Where it has no room there any more it
@@ -171,6 +180,10 @@ Result<StagePlaces> Planner::plan(ModelId model) {
     input.batch = profile == nullptr ? input.batch : std::min(input.batch, profile->batch);
   }
   input.devices = memory_.now(cards);
+  for (DeviceMemory& memory : input.devices) {
+    // What is loaded in the processor's memory is not free there to begin with.
+    memory.kept_bytes = card_index(memory.device) ? planned_on(memory.device, planned) : 0;
+  }
   if (std::ranges::any_of(input.stages, [&input](const StageWish& wish) {
         return input.request.of(wish.stage).devices.empty();
       })) {

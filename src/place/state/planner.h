@@ -29,8 +29,9 @@ class Planner {
   Planner(PlacementContext& context, Wishes& wishes, Trust& trust, const Openings& openings);
 
   // Where a model goes now: of what the request allows, the best that is proven and did not fail.
-  // It is planned with the newest model of every other kind. Device where nothing is left, with the
-  // reasons; OutOfMemory where a device had no room.
+  // It is planned with the newest model of every other kind; others keep the memory that they have
+  // where they are open. Device where nothing is left, with the reasons; OutOfMemory where a device
+  // had no room.
   Result<StagePlaces> plan(ModelId model);
 
   // How many windows a model may hear together where it was planned to be.
@@ -63,6 +64,9 @@ class Planner {
   [[nodiscard]] Result<Plan> plan_apart(const std::vector<ExpectedModel>& models, PlanInput& input);
   // How much of a card our own workers hold, as its driver counts; else as was planned.
   [[nodiscard]] uint64_t held_here(const CardMemory& card) const;
+  // What open models take of a device by their plans, `left_out` not counted.
+  [[nodiscard]] uint64_t planned_on(const std::string& device,
+                                    const std::vector<ExpectedModel>& left_out) const;
   // Keeps what a plan says of a model; returns where that is.
   [[nodiscard]] StagePlaces keep(ModelId model, const Plan& plan, const PlanInput& input);
 
