@@ -1,15 +1,20 @@
 // Two models of one kind in one process: each has its own places, choices, failures and workers.
 #include <chrono>
+#include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "gpu/fake_driver/loaded_fake.h"
 #include "place/kinds/kinds.h"
 #include "place/placed_whisper.h"
 #include "place/placer.h"
+#include "place/state/status_page.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
@@ -151,6 +156,37 @@ TEST_F(TwoModels, LearnNothingOfEachOthersWantOfMemory) {
   state.trust().note_no_room_apart(kFirst, there, full);
   EXPECT_TRUE(state.trust().waits_for_room_apart(kFirst, there));
   EXPECT_FALSE(state.trust().waits_for_room_apart(kSecond, there));
+}
+
+// The text that `mynah ps` reads, as this process wrote it when so many stages were loaded.
+nlohmann::json status_with(size_t stages) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (std::chrono::steady_clock::now() < until) {
+    for (const OtherProcess& process : find_status_pages()) {
+      const auto json = nlohmann::json::parse(process.text, nullptr, false);
+      if (process.pid == ::getpid() && json.is_object() && json["stages"].size() == stages) {
+        return json;
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
+}
+
+TEST_F(TwoModels, AreBothListedWithOnePoolOfThisProcess) {
+  Placer placer(this->placer("cpu"));
+  const auto first = placer.windows(file_);
+  const auto second = placer.windows(other_);
+  ASSERT_TRUE(first && second);
+  const nlohmann::json stages = status_with(4)["stages"];
+  ASSERT_EQ(stages.size(), 4U);
+  for (size_t i = 0; i < stages.size(); ++i) {
+    EXPECT_EQ(stages[i]["stage"], i % 2 == 0 ? "stt.encoder" : "stt.decoder");
+    EXPECT_EQ(stages[i]["model"], i < 2 ? file_.path : other_.path);
+    EXPECT_EQ(stages[i]["bytes"] > 0, i == 0) << "a process has one pool";
+    EXPECT_EQ(stages[i]["memory_with"],
+              i == 0 ? nlohmann::json(nullptr) : nlohmann::json("stt.encoder"));
+  }
 }
 
 // Both fit the card alone, and not together.
