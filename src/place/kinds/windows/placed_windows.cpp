@@ -176,8 +176,8 @@ class PlacedWindows final : public WindowModel {
 
 }  // namespace
 
-Result<std::shared_ptr<const WindowModel>> place_windows(std::shared_ptr<PlacementState> state,
-                                                         const WindowsFile& file) {
+Result<std::shared_ptr<const WindowModel>> place_windows(
+    const std::shared_ptr<PlacementState>& state, const WindowsFile& file) {
   MYNAH_TRY(const std::shared_ptr<const HearingFile> opened, open_hearing(file.path));
   const auto header = opened->header();
   const ModelId id = state->context().expect(file);

@@ -39,6 +39,6 @@ inline constexpr Stage kSttDecoder{kSttGroup, 1};
 // A model that computes where it is best and goes on elsewhere when that fails. Refused with the
 // reason where no device that is allowed can be used.
 [[nodiscard]] Result<std::shared_ptr<const WindowModel>> place_windows(
-    std::shared_ptr<PlacementState> state, const WindowsFile& file);
+    const std::shared_ptr<PlacementState>& state, const WindowsFile& file);
 
 }  // namespace mynah::place
