@@ -49,7 +49,12 @@ endif()
 # sanitizer sees as much of it without any, and it compiles in half the time; so does the address sanitizer of those
 # whose tests are no slower for it. What fuzzes is to be quick.
 set(MYNAH_PLAIN_LIBRARIES cli doctor engine formats gpu place store text)
-set(MYNAH_FRONT_LIBRARIES cli engine gpu place store)
+set(MYNAH_UNOPTIMISED_LIBRARIES "")
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  set(MYNAH_UNOPTIMISED_LIBRARIES ${MYNAH_PLAIN_LIBRARIES})
+elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address" AND NOT CMAKE_CXX_FLAGS MATCHES "fuzzer")
+  set(MYNAH_UNOPTIMISED_LIBRARIES cli engine gpu place store)
+endif()
 
 # What is compiled in groups (groups.cmake): what computes stays apart, each source with the compiler's whole attention.
 set(MYNAH_GROUPED_LIBRARIES audio cli doctor engine formats gpu media place speech store text)
@@ -57,8 +62,7 @@ include(groups)
 
 function(mynah_library name)
   add_library(mynah_${name} STATIC ${ARGN})
-  if((name IN_LIST MYNAH_PLAIN_LIBRARIES AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
-     OR (name IN_LIST MYNAH_FRONT_LIBRARIES AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address,undefined "))
+  if(name IN_LIST MYNAH_UNOPTIMISED_LIBRARIES)
     target_compile_options(mynah_${name} PRIVATE -O0)
   elseif(name IN_LIST MYNAH_PLAIN_LIBRARIES)
     target_compile_options(mynah_${name} PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -34,18 +34,11 @@ function(mynah_test_program name)
   target_precompile_headers(${name} REUSE_FROM mynah_test_headers)
 endfunction()
 
-# mynah_test_part(name program [filter]): a GoogleTest program, those of its tests that the filter names, as one of ctest's.
-# Asked again, the filter is another.
-function(mynah_test_part name program)
-  if(NOT TEST ${name})
-    add_test(NAME ${name} COMMAND ${program})
-  endif()
+# mynah_test_run(name program): a run of a GoogleTest program as one of ctest's; what it runs of it, its ENVIRONMENT says.
+function(mynah_test_run name program)
+  add_test(NAME ${name} COMMAND ${program})
   # Each says how its single tests went, for tools/count_tests.py.
-  set(environment "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
-  if(ARGC GREATER 2)
-    list(APPEND environment "GTEST_FILTER=${ARGV2}")
-  endif()
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
 endfunction()
 
 function(mynah_test name)
@@ -53,7 +46,7 @@ function(mynah_test name)
   mynah_test_program(${name})
   mynah_group_later(${name})
   target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
-  mynah_test_part(${name} ${name})
+  mynah_test_run(${name} ${name})
   set_property(GLOBAL APPEND PROPERTY MYNAH_SANITIZED_TESTS ${name})
 endfunction()
 
