@@ -214,7 +214,7 @@ Result<const Profile*> Wishes::find_profile(const ExpectedModel& model) {
   if (found == nullptr) {
     const auto is_new = [&] {
       const std::lock_guard lock(mutex_);
-      return told_of_profile_.insert(model.id).second;
+      return told_of_profile_.insert(id).second;
     };
     if (options.say && is_new()) {
       options.say(
