@@ -6,11 +6,12 @@ unnamed namespace has no namesake of that sort in its group, nor in a header tha
 """
 import functools
 import itertools
-import json
 import os
 import pathlib
 import re
 import sys
+
+from units import units_of
 
 NUMBERS = re.compile(r"bool|char|char32_t|short|int|long|float|double|size_t|ssize_t|u?int\d+_t|unsigned( \w+)?|(std::)?byte")
 TEXTS = re.compile(r"std::string(_view)?|char ?\*|std::filesystem::path")
@@ -79,12 +80,6 @@ def headers_of(path, root):
     return frozenset(found)
 
 
-def groups_of(commands):
-    for command in json.loads(commands.read_text()):
-        if "/Unity/" in command["file"]:
-            yield [source for source in INCLUDE.findall(read(command["file"])) if os.path.isfile(source)]
-
-
 def faults_of(group, root):
     own = {source: functions_of("".join(UNNAMED.findall(read(source)))) for source in group}
     met = {source: own[source] for source in group}
@@ -101,7 +96,7 @@ def faults_of(group, root):
 
 def main():
     root, commands = sys.argv[1], pathlib.Path(sys.argv[2])
-    groups = list(groups_of(commands))
+    groups = [[str(source) for source in unit] for unit in units_of(commands) if len(unit) > 1]
     faults = sorted({fault for group in groups for fault in faults_of(group, root)})
     print("\n".join(faults) or f"{len(groups)} groups: every function has its name for itself")
     sys.exit(1 if faults else 0)

@@ -4,12 +4,13 @@ A header that its own source includes before anything else is compiled alone by 
 it stands apart, or is the first of its group (cmake/groups.cmake).
 """
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+
+from units import units_of
 
 
 def compile_alone(root, compiler, header):
@@ -17,14 +18,6 @@ def compile_alone(root, compiler, header):
         [compiler, "-std=c++23", "-march=x86-64-v2", "-DMYNAH_LEVEL=80", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{root / 'src'}",
          "-include", str(header), "-x", "c++", os.devnull],
         capture_output=True, text=True)
-
-
-def beginnings(commands):
-    """The sources that begin a translation unit, of the build's compile_commands.json."""
-    for command in json.loads(commands.read_text()):
-        unit = pathlib.Path(command["file"])
-        group = re.search(r'^#include "([^"]+)"', unit.read_text(), re.MULTILINE) if "Unity" in unit.parts else None
-        yield pathlib.Path(group[1]) if group else unit
 
 
 def stands_first(root, header, begins):
@@ -38,7 +31,7 @@ def stands_first(root, header, begins):
 
 def main():
     root, compiler, commands = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
-    begins = set(beginnings(commands))
+    begins = {unit[0] for unit in units_of(commands)}
     # A file that is included once for each instruction set says so in its name; and two are for cards, which every
     # kernel's program compiles.
     headers = [path for path in sorted((root / "src").rglob("*.h"))
