@@ -41,6 +41,13 @@ bool names(const Requirement& requirement, const StackCandidate& candidate) {
   return specifiers && allows(*specifiers, candidate.version);
 }
 
+// Packages first: their ranges are read where both are meant.
+bool name_both(const Requirement& first, const StackCandidate& one, const Requirement& second,
+               const StackCandidate& other) {
+  return first.name == one.name && second.name == other.name && names(first, one) &&
+         names(second, other);
+}
+
 bool holds(const Requirement& need, System system) {
   if (need.marker.empty()) {
     return true;
@@ -253,8 +260,7 @@ bool StackSearch::grade_allows(const Choice& choice, StackGrade grade) const {
 
 std::string StackSearch::clash(const StackCandidate& one, const StackCandidate& other) const {
   for (const auto& [first, second] : clashes_) {
-    if ((names(first, one) && names(second, other)) ||
-        (names(first, other) && names(second, one))) {
+    if (name_both(first, one, second, other) || name_both(first, other, second, one)) {
       return fmt::format("{} and {} cannot stand together", requirement_text(first),
                          requirement_text(second));
     }

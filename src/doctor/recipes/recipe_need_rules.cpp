@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -294,14 +295,25 @@ std::vector<Version> releases_of_torch(const Resolved& torch, const Knowledge& k
   return listed.no_newer && listed.no_older ? listed.versions : std::vector<Version>();
 }
 
+// Most of what a package asks for is of others: their ranges need not be read to know it.
+std::string name_asked_for(std::string_view requirement) {
+  return normal_name(requirement.substr(0, requirement.find_first_of(" [<>=!~;@(")));
+}
+
 }  // namespace
 
 std::optional<AskedOf> asked_of(std::string_view package, const Version& release,
                                 std::string_view other, const Knowledge& knowledge) {
   const PackageNeeds* const needs = knowledge.package(package, release.public_part());
-  for (const std::string& text : needs == nullptr ? std::vector<std::string>() : needs->requires_) {
+  if (needs == nullptr) {
+    return std::nullopt;
+  }
+  for (const std::string& text : needs->requires_) {
+    if (name_asked_for(text) != other) {
+      continue;
+    }
     const auto need = parse_requirement(text);
-    if (!need || need->name != other) {
+    if (!need) {
       continue;
     }
     if (auto range = SpecifierSet::parse(need->specifier)) {
