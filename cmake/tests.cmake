@@ -34,11 +34,18 @@ function(mynah_test_program name)
   target_precompile_headers(${name} REUSE_FROM mynah_test_headers)
 endfunction()
 
-# mynah_test_run(name program): a run of a GoogleTest program as one of ctest's; what it runs of it, its ENVIRONMENT says.
+# mynah_test_run(name program): a run of a GoogleTest program as one of ctest's.
 function(mynah_test_run name program)
   add_test(NAME ${name} COMMAND ${program})
   # Each says how its single tests went, for tools/count_tests.py.
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
+endfunction()
+
+# mynah_test_part(name program filter): those of its tests that fit are a run of their own, with labels of its own.
+function(mynah_test_part name program filter)
+  mynah_test_run(${name} ${program})
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${filter}")
+  set_property(TEST ${program} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=-${filter}")
 endfunction()
 
 function(mynah_test name)
