@@ -60,17 +60,20 @@ std::ostream& operator<<(std::ostream& out, const Subject& subject) {
   return out << subject.backend << ' ' << subject.op;
 }
 
-class TableTest : public testing::TestWithParam<Subject> {};
+class TableTest : public testing::TestWithParam<Subject> {
+ protected:
+  static bool is_run_by(const OpCase& c, const Backend& backend) {
+    return c.op == GetParam().op && !c.large &&
+           (!c.weight.has_value() || backend.supports_weight(*c.weight));
+  }
+};
 
 TEST_P(TableTest, AgreesWithRef) {
   ThreadPool pool(2);
   const auto backend = make_backend(GetParam().backend, pool);
   int rows = 0;
   for (const OpCase& c : table()) {
-    if (c.op != GetParam().op || c.large) {
-      continue;
-    }
-    if (c.weight.has_value() && !backend->supports_weight(*c.weight)) {
+    if (!is_run_by(c, *backend)) {
       continue;
     }
     const Expected& expected = expected_of(c);
@@ -82,8 +85,9 @@ TEST_P(TableTest, AgreesWithRef) {
   EXPECT_GT(rows, 0);
 }
 
-// Any number of threads, and any earlier work of the same backend, gives the same bits.
-TEST_P(TableTest, GivesTheSameBitsOnAnyNumberOfThreads) {
+// Any number of threads, and any earlier work of the same backend, gives the same bits; and after a
+// first run, the same operations hold no more memory.
+TEST_P(TableTest, GivesTheSameBitsOnAnyNumberOfThreadsInTheSameMemory) {
   ThreadPool one(1);
   ThreadPool two(2);
   ThreadPool three(3);
@@ -91,37 +95,21 @@ TEST_P(TableTest, GivesTheSameBitsOnAnyNumberOfThreads) {
   const auto of_two = make_backend(GetParam().backend, two);
   const auto of_three = make_backend(GetParam().backend, three);
   for (const OpCase& c : table()) {
-    if (c.op != GetParam().op || c.large ||
-        (c.weight.has_value() && !alone->supports_weight(*c.weight))) {
+    if (!is_run_by(c, *alone)) {
       continue;
     }
-    const std::vector<Values> wanted = read(*alone, c.prepare(*alone)());
+    SCOPED_TRACE(c.title());
+    const Step step = c.prepare(*alone);
+    const std::vector<Values> wanted = read(*alone, step());
+    const std::vector<Values> exact = exact_bounds(wanted);
+    const size_t held = alone->memory_held();
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      EXPECT_EQ(disagreement(read(*alone, step()), wanted, exact), "");
+      EXPECT_EQ(alone->memory_held(), held);
+    }
     for (Backend* const backend : {of_two.get(), of_three.get()}) {
-      const Step step = c.prepare(*backend);
-      for (int repeat = 0; repeat < 2; ++repeat) {
-        EXPECT_EQ(disagreement(read(*backend, step()), wanted, exact_bounds(wanted)), "")
-            << c.title() << " on " << (backend == of_two.get() ? 2 : 3) << " threads";
-      }
+      EXPECT_EQ(disagreement(read(*backend, c.prepare(*backend)()), wanted, exact), "");
     }
-  }
-}
-
-// After a first run, the same operations hold no more memory.
-TEST_P(TableTest, HoldsNoMoreMemoryAfterWarmUp) {
-  ThreadPool pool(1);
-  const auto backend = make_backend(GetParam().backend, pool);
-  for (const OpCase& c : table()) {
-    if (c.op != GetParam().op || c.large ||
-        (c.weight.has_value() && !backend->supports_weight(*c.weight))) {
-      continue;
-    }
-    const Step step = c.prepare(*backend);
-    step();
-    const size_t held = backend->memory_held();
-    for (int repeat = 0; repeat < 3; ++repeat) {
-      step();
-    }
-    EXPECT_EQ(backend->memory_held(), held) << c.title();
   }
 }
 
