@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "much.h"
 #include "text/english_files.h"
 #include "text/utf8.h"
 
@@ -158,7 +159,7 @@ TEST_F(SmallEnglish, survives_any_bytes) {
 
 // Whoever looks at all of such a word again for each of its characters never ends.
 TEST_F(SmallEnglish, ends_with_two_megabytes_without_a_space) {
-  constexpr size_t kBytes = 2'000'000;
+  constexpr size_t kBytes = test::much(2'000'000);
   for (const std::string piece : {"a", "A", "(", "\xF0", "\u2026", "aB", "1", "a'"}) {
     std::string text;
     while (text.size() < kBytes) {
@@ -172,7 +173,7 @@ TEST_F(SmallEnglish, ends_with_two_megabytes_without_a_space) {
 
 // Words of many parts take microseconds a part.
 TEST_F(SmallEnglish, ends_with_words_of_twenty_thousand_parts) {
-  constexpr size_t kParts = 20'000;
+  constexpr size_t kParts = test::much(20'000);
   for (const std::string piece : {".", "'", "dog-", "dog_", "@a.", "a/", "a.", "1,", "...,", "-"}) {
     std::string text;
     for (size_t i = 0; i < kParts; ++i) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "much.h"
+
 namespace mynah {
 namespace {
 
@@ -87,7 +89,7 @@ TEST(Clauses, TheCostIsTheCallersAndAskedOnceAWord) {
 TEST(Clauses, TwoMegabytesAreCut) {
   for (const std::string_view unit : {"a", "word ", ",", ", ", "\u0301", "\xE2"}) {
     std::string text;
-    while (text.size() < 2'000'000) {
+    while (text.size() < test::much(2'000'000)) {
       text += unit;
     }
     size_t end = 0;

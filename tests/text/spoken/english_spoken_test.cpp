@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "much.h"
 #include "test_paths.h"
 #include "text/spoken/formulas.h"
 #include "text/spoken/reading.h"
@@ -246,7 +247,7 @@ TEST(EnglishSpoken, MuchOfAnythingIsRead) {
         ".",          "'",  "\"",   "$",  "#a",  "x1",  "_a",      "A ",  "VI ", "\u00b2", "\u200d",
         "\U0001F44D", "1:", "\xE2", "$a", "$a$", "\\(", "II and ", "1\"", "5%-"}) {
     std::string text;
-    while (text.size() < 60'000) {
+    while (text.size() < test::much(60'000)) {
       text += unit;
     }
     EXPECT_EQ(fault_of(text, spoken_english(text)), "") << unit;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "much.h"
 #include "text/spoken/front_matter.h"
 #include "text/spoken/html_entities.h"
 
@@ -191,7 +192,7 @@ TEST(Markup, MuchOfAnythingIsRead) {
                                       "---\na: b\n", "![",       "<!--", "<script>", "<ol>",
                                       "<li hidden>", "<a b=c d", "_",    "\\",       " "}) {
     std::string text;
-    while (text.size() < 500'000) {
+    while (text.size() < test::much(500'000)) {
       text += unit;
     }
     EXPECT_LE(strip_markup(text).size(), 2 * text.size()) << unit;

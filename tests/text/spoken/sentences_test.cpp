@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "much.h"
+
 namespace mynah {
 namespace {
 
@@ -314,7 +316,7 @@ TEST(Sentences, TwoMegabytesOfAnythingAreRead) {
   for (const std::string_view unit :
        {"a", ".", " ", "\n", "a.", "A. ", "\"", ".\"", "e.g. ", "1.", "\u3002", "\xE2"}) {
     std::string text;
-    while (text.size() < 2'000'000) {
+    while (text.size() < test::much(2'000'000)) {
       text += unit;
     }
     size_t bytes = 0;
