@@ -4,20 +4,34 @@ A header that its own source includes before anything else is compiled alone by 
 it stands apart, or is the first of its group (cmake/groups.cmake).
 """
 import concurrent.futures
+import functools
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
+import read_before
 from units import units_of
 
 
-def compile_alone(root, compiler, header):
-    return header, subprocess.run(
-        [compiler, "-std=c++23", "-march=x86-64-v2", "-DMYNAH_LEVEL=80", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{root / 'src'}",
-         "-include", str(header), "-x", "c++", os.devnull],
-        capture_output=True, text=True)
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def precompile(command, folder, number, names):
+    """(the names, the options that have them read) of a set of headers of libraries; none where it does not compile."""
+    header = folder / f"before_{number}.h"
+    header.write_text("".join(f"#include <{name}>\n" for name in names))
+    made = run(*command, "-x", "c++-header", str(header), "-o", f"{header}.gch")
+    return (frozenset(names), ["-include", str(header)]) if made.returncode == 0 else (frozenset(), [])
+
+
+def compile_alone(command, before, header, libraries):
+    """`before`: what of the libraries is read already, the most first."""
+    options = next((options for names, options in before if names <= libraries), [])
+    return header, run(*command, "-fsyntax-only", *options, "-include", str(header), "-x", "c++", os.devnull)
 
 
 def stands_first(root, header, begins):
@@ -38,9 +52,14 @@ def main():
                if not path.name.endswith("-inl.h") and not path.as_posix().endswith(("cuda/simt/device.h", "cuda/simt/device_matrix.h"))]
     found = len(headers)
     headers = [path for path in headers if not stands_first(root, path, begins)]
+    libraries = {path: read_before.libraries_of(path, root / "src") for path in headers}
+    command = [compiler, "-std=c++23", "-march=x86-64-v2", "-DMYNAH_LEVEL=80", "-Wall", "-Wextra", "-Werror", f"-I{root / 'src'}"]
     faults = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for header, result in pool.map(lambda header: compile_alone(root, compiler, header), headers):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool, tempfile.TemporaryDirectory() as folder:
+        files = read_before.files_of(sorted(set().union(*libraries.values())), command)
+        sets = read_before.choose(libraries.values(), files)
+        before = list(pool.map(lambda numbered: precompile(command, pathlib.Path(folder), *numbered), enumerate(sets)))
+        for header, result in pool.map(lambda header: compile_alone(command, before, header, libraries[header]), headers):
             if result.returncode != 0:
                 faults += 1
                 print(f"{header.relative_to(root)} does not compile alone:\n{result.stderr[:2000]}")
