@@ -36,45 +36,37 @@ elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   target_compile_definitions(mynah_baseline INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
 endif()
 
-# Half of what a file takes to compile is the standard library's headers. The product itself is compiled without them read
-# before, so that a file that forgets one is found; the sanitizers' presets, and every test, have them read once.
-set(MYNAH_COMMON_HEADERS <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fmt/format.h>
-    <fmt/ranges.h> <fstream> <functional> <map> <memory> <nlohmann/json.hpp> <optional> <set> <span> <string> <string_view> <utility> <vector>)
-# A header that was read before is as it was, though ccache or a package gives it another time: ninja knows what changed.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
-endif()
-
-# What computes little: the compiler takes a quarter less for -O1, and a command's time stays what it was. The thread
-# sanitizer sees as much of it without any, and it compiles in half the time; so does the address sanitizer of those
-# whose tests are no slower for it. What fuzzes is to be quick.
+# What computes little: the compiler takes a quarter less for -O1, and a command's time stays what it was.
 set(MYNAH_PLAIN_LIBRARIES cli doctor engine formats gpu place store text)
-set(MYNAH_UNOPTIMISED_LIBRARIES "")
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
-  set(MYNAH_UNOPTIMISED_LIBRARIES ${MYNAH_PLAIN_LIBRARIES})
-elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address" AND NOT CMAKE_CXX_FLAGS MATCHES "fuzzer")
-  set(MYNAH_UNOPTIMISED_LIBRARIES cli engine gpu place store)
+# Under a sanitizer the compiler takes a third of the time without any optimisation: there only the kernels have some, and
+# what carries them. What fuzzes is to be quick.
+set(MYNAH_OPTIMISED_LIBRARIES audio backend_cpu backend_cuda backend_ref base ops tensor)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND NOT CMAKE_CXX_FLAGS MATCHES "fuzzer")
+  set(MYNAH_UNOPTIMISED ON)
 endif()
 
-# What is compiled in groups (groups.cmake): what computes stays apart, each source with the compiler's whole attention.
-set(MYNAH_GROUPED_LIBRARIES audio cli doctor engine formats gpu media place speech store text)
+# What is compiled alone and not in groups (groups.cmake): kernels, each source with the compiler's whole attention.
+set(MYNAH_UNGROUPED_LIBRARIES backend_cpu backend_ref)
 include(groups)
+include(common_headers)
 
 function(mynah_library name)
   add_library(mynah_${name} STATIC ${ARGN})
-  if(name IN_LIST MYNAH_UNOPTIMISED_LIBRARIES)
+  set(headers mynah_headers)
+  if(MYNAH_UNOPTIMISED AND NOT name IN_LIST MYNAH_OPTIMISED_LIBRARIES)
     target_compile_options(mynah_${name} PRIVATE -O0)
+    set(headers mynah_headers_unoptimised)
   elseif(name IN_LIST MYNAH_PLAIN_LIBRARIES)
     target_compile_options(mynah_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  if(TARGET ${headers})
     target_link_libraries(mynah_${name} PRIVATE fmt::fmt)
-    target_precompile_headers(mynah_${name} PRIVATE ${MYNAH_COMMON_HEADERS})
+    target_precompile_headers(mynah_${name} REUSE_FROM ${headers})
   endif()
   add_library(mynah::${name} ALIAS mynah_${name})
   target_include_directories(mynah_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(mynah_${name} PRIVATE mynah_warnings mynah_baseline)
-  if(name IN_LIST MYNAH_GROUPED_LIBRARIES)
+  if(NOT name IN_LIST MYNAH_UNGROUPED_LIBRARIES)
     mynah_group_later(mynah_${name})
     # A program that wants one function of a group can leave the rest, and the libraries that the rest needs.
     target_compile_options(mynah_${name} PRIVATE -ffunction-sections -fdata-sections)

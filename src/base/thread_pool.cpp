@@ -36,15 +36,15 @@ struct Part {
 
 thread_local Part part;
 
-struct Region {
-  FunctionRef<void(int64_t, int64_t)>* fn = nullptr;
-  int64_t count = 0;
-  int64_t grain = 1;
-};
-
 }  // namespace
 
 struct ThreadPool::State {
+  struct Region {
+    FunctionRef<void(int64_t, int64_t)>* fn = nullptr;
+    int64_t count = 0;
+    int64_t grain = 1;
+  };
+
   std::vector<std::thread> workers;
   std::mutex region_mutex;  // held by the caller whose region runs
 

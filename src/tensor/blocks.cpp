@@ -10,9 +10,6 @@
 namespace mynah {
 namespace {
 
-constexpr int kBlock = 32;        // elements of Q4_0 to Q8_0
-constexpr int kSuperBlock = 256;  // elements of Q2_K to Q6_K
-
 uint8_t byte_at(const std::byte* p, int i) {
   return std::to_integer<uint8_t>(p[i]);
 }
@@ -39,19 +36,19 @@ struct Parts {
 
 void unpack_q4_0(const std::byte* block, const Parts& to) {
   to.group(0, half_at(block));
-  for (int j = 0; j < kBlock / 2; ++j) {
+  for (int j = 0; j < kBlockElements / 2; ++j) {
     const int q = byte_at(block + 2, j);
     to.code(j, (q & 15) - 8);
-    to.code(j + kBlock / 2, (q >> 4) - 8);
+    to.code(j + kBlockElements / 2, (q >> 4) - 8);
   }
 }
 
 void unpack_q4_1(const std::byte* block, const Parts& to) {
   to.group(0, half_at(block), half_at(block + 2));
-  for (int j = 0; j < kBlock / 2; ++j) {
+  for (int j = 0; j < kBlockElements / 2; ++j) {
     const int q = byte_at(block + 4, j);
     to.code(j, q & 15);
-    to.code(j + kBlock / 2, q >> 4);
+    to.code(j + kBlockElements / 2, q >> 4);
   }
 }
 
@@ -62,9 +59,9 @@ int fifth_bit(const std::byte* high, int element) {
 
 void unpack_q5_0(const std::byte* block, const Parts& to) {
   to.group(0, half_at(block));
-  for (int j = 0; j < kBlock / 2; ++j) {
+  for (int j = 0; j < kBlockElements / 2; ++j) {
     const int q = byte_at(block + 6, j);
-    const int k = j + kBlock / 2;
+    const int k = j + kBlockElements / 2;
     to.code(j, ((q & 15) | fifth_bit(block + 2, j)) - 16);
     to.code(k, ((q >> 4) | fifth_bit(block + 2, k)) - 16);
   }
@@ -72,9 +69,9 @@ void unpack_q5_0(const std::byte* block, const Parts& to) {
 
 void unpack_q5_1(const std::byte* block, const Parts& to) {
   to.group(0, half_at(block), half_at(block + 2));
-  for (int j = 0; j < kBlock / 2; ++j) {
+  for (int j = 0; j < kBlockElements / 2; ++j) {
     const int q = byte_at(block + 8, j);
-    const int k = j + kBlock / 2;
+    const int k = j + kBlockElements / 2;
     to.code(j, (q & 15) | fifth_bit(block + 4, j));
     to.code(k, (q >> 4) | fifth_bit(block + 4, k));
   }
@@ -82,7 +79,7 @@ void unpack_q5_1(const std::byte* block, const Parts& to) {
 
 void unpack_q8_0(const std::byte* block, const Parts& to) {
   to.group(0, half_at(block));
-  std::memcpy(to.codes, block + 2, kBlock);
+  std::memcpy(to.codes, block + 2, kBlockElements);
 }
 
 // Elements of a super-block stand in two halves of 128; inside one, two bits of byte l belong to
@@ -94,11 +91,11 @@ int two_bits(const std::byte* qs, int i) {
 void unpack_q2_k(const std::byte* block, const Parts& to) {
   const float d = half_at(block + 80);
   const float dmin = half_at(block + 82);
-  for (int s = 0; s < kSuperBlock / 16; ++s) {
+  for (int s = 0; s < kSuperBlockElements / 16; ++s) {
     const int scale = byte_at(block, s);
     to.group(s, d * static_cast<float>(scale & 15), -(dmin * static_cast<float>(scale >> 4)));
   }
-  for (int i = 0; i < kSuperBlock; ++i) {
+  for (int i = 0; i < kSuperBlockElements; ++i) {
     to.code(i, two_bits(block + 16, i));
   }
 }
@@ -106,12 +103,12 @@ void unpack_q2_k(const std::byte* block, const Parts& to) {
 void unpack_q3_k(const std::byte* block, const Parts& to) {
   const std::byte* scales = block + 96;
   const float d = half_at(block + 108);
-  for (int s = 0; s < kSuperBlock / 16; ++s) {
+  for (int s = 0; s < kSuperBlockElements / 16; ++s) {
     const int low = s < 8 ? byte_at(scales, s) & 15 : byte_at(scales, s - 8) >> 4;
     const int high = byte_at(scales, 8 + s % 4) >> (s / 4 * 2) & 3;
     to.group(s, d * static_cast<float>((low | high << 4) - 32));
   }
-  for (int i = 0; i < kSuperBlock; ++i) {
+  for (int i = 0; i < kSuperBlockElements; ++i) {
     const int third_bit = byte_at(block, i % 32) >> (i / 32) & 1;
     to.code(i, two_bits(block + 32, i) - (third_bit != 0 ? 0 : 4));
   }
@@ -123,7 +120,7 @@ void unpack_groups_k(const std::byte* block, const Parts& to) {
   const float d = half_at(block);
   const float dmin = half_at(block + 2);
   const std::byte* packed = block + 4;
-  for (int j = 0; j < kSuperBlock / 32; ++j) {
+  for (int j = 0; j < kSuperBlockElements / 32; ++j) {
     int scale = byte_at(packed, j) & 63;
     int minimum = byte_at(packed, j + 4) & 63;
     if (j >= 4) {
@@ -142,14 +139,14 @@ int four_bits(const std::byte* qs, int i) {
 
 void unpack_q4_k(const std::byte* block, const Parts& to) {
   unpack_groups_k(block, to);
-  for (int i = 0; i < kSuperBlock; ++i) {
+  for (int i = 0; i < kSuperBlockElements; ++i) {
     to.code(i, four_bits(block + 16, i));
   }
 }
 
 void unpack_q5_k(const std::byte* block, const Parts& to) {
   unpack_groups_k(block, to);
-  for (int i = 0; i < kSuperBlock; ++i) {
+  for (int i = 0; i < kSuperBlockElements; ++i) {
     const int high = byte_at(block + 16, i % 32) >> (i / 32) & 1;
     to.code(i, four_bits(block + 48, i) | high << 4);
   }
@@ -158,10 +155,10 @@ void unpack_q5_k(const std::byte* block, const Parts& to) {
 void unpack_q6_k(const std::byte* block, const Parts& to) {
   const std::byte* high = block + 128;
   const float d = half_at(block + 208);
-  for (int s = 0; s < kSuperBlock / 16; ++s) {
+  for (int s = 0; s < kSuperBlockElements / 16; ++s) {
     to.group(s, d * static_cast<float>(static_cast<int8_t>(byte_at(block + 192, s))));
   }
-  for (int i = 0; i < kSuperBlock; ++i) {
+  for (int i = 0; i < kSuperBlockElements; ++i) {
     const int half = i / 128;
     const int quarter = i % 128 / 32;
     const int low = byte_at(block, half * 64 + i % 64) >> (quarter / 2 * 4) & 15;

@@ -9,6 +9,9 @@
 
 namespace mynah {
 
+inline constexpr int kBlockElements = 32;        // of Q4_0 to Q8_0
+inline constexpr int kSuperBlockElements = 256;  // of Q2_K to Q6_K
+
 // Elements that share a scale: 32, or 16 in Q2_K, Q3_K and Q6_K. Block types only.
 [[nodiscard]] int64_t block_group(DType dtype);
 

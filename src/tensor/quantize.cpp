@@ -14,13 +14,10 @@
 namespace mynah {
 namespace {
 
-constexpr int kBlock = 32;        // elements of Q4_0 to Q8_0
-constexpr int kSuperBlock = 256;  // elements of Q2_K to Q6_K
-
 void dequantize_block(DType dtype, const std::byte* block, float* out) {
-  std::array<int8_t, kSuperBlock> codes{};
-  std::array<float, kSuperBlock / 16> scales{};
-  std::array<float, kSuperBlock / 16> minima{};
+  std::array<int8_t, kSuperBlockElements> codes{};
+  std::array<float, kSuperBlockElements / 16> scales{};
+  std::array<float, kSuperBlockElements / 16> minima{};
   unpack_block(dtype, block, codes.data(), scales.data(), minima.data());
   const auto group = static_cast<size_t>(block_group(dtype));
   for (size_t i = 0; i < static_cast<size_t>(block_elements(dtype)); ++i) {
@@ -76,7 +73,7 @@ void put_half(std::byte* p, float value) {
 
 // The element of largest magnitude, with its sign: it maps to the one code that has no opposite.
 float signed_peak(const float* x) {
-  return *std::max_element(x, x + kBlock,
+  return *std::max_element(x, x + kBlockElements,
                            [](float a, float b) { return std::fabs(a) < std::fabs(b); });
 }
 
@@ -86,14 +83,14 @@ int code(float value, int highest) {
 }
 
 // Four- or five-bit codes of a block: nibbles at `low`, fifth bits at `high` (null for four bits).
-void put_codes(const std::array<int, kBlock>& codes, std::byte* high, std::byte* low) {
+void put_codes(const std::array<int, kBlockElements>& codes, std::byte* high, std::byte* low) {
   uint32_t fifth = 0;
-  for (int j = 0; j < kBlock / 2; ++j) {
+  for (int j = 0; j < kBlockElements / 2; ++j) {
     const int a = codes[static_cast<size_t>(j)];
-    const int b = codes[static_cast<size_t>(j) + kBlock / 2];
+    const int b = codes[static_cast<size_t>(j) + kBlockElements / 2];
     low[j] = static_cast<std::byte>((a & 15) | (b & 15) << 4);
     fifth |= static_cast<uint32_t>(a >> 4 & 1) << j | static_cast<uint32_t>(b >> 4 & 1)
-                                                          << (j + kBlock / 2);
+                                                          << (j + kBlockElements / 2);
   }
   if (high != nullptr) {
     std::memcpy(high, &fifth, sizeof fifth);
@@ -106,8 +103,8 @@ void quantize_symmetric(const float* x, int levels, std::byte* out) {
   const auto middle = static_cast<float>(zero_code);
   const float d = signed_peak(x) / -middle;
   const float inverse = d != 0.0F ? 1.0F / d : 0.0F;
-  std::array<int, kBlock> codes{};
-  for (int j = 0; j < kBlock; ++j) {
+  std::array<int, kBlockElements> codes{};
+  for (int j = 0; j < kBlockElements; ++j) {
     codes[static_cast<size_t>(j)] = code(x[j] * inverse + middle + 0.5F, levels - 1);
   }
   put_half(out, d);
@@ -116,11 +113,11 @@ void quantize_symmetric(const float* x, int levels, std::byte* out) {
 
 // Q4_1 and Q5_1: value = code * d + smallest.
 void quantize_with_offset(const float* x, int levels, std::byte* out) {
-  const auto [low, high] = std::minmax_element(x, x + kBlock);
+  const auto [low, high] = std::minmax_element(x, x + kBlockElements);
   const float d = (*high - *low) / static_cast<float>(levels - 1);
   const float inverse = d != 0.0F ? 1.0F / d : 0.0F;
-  std::array<int, kBlock> codes{};
-  for (int j = 0; j < kBlock; ++j) {
+  std::array<int, kBlockElements> codes{};
+  for (int j = 0; j < kBlockElements; ++j) {
     codes[static_cast<size_t>(j)] = code((x[j] - *low) * inverse + 0.5F, levels - 1);
   }
   put_half(out, d);
@@ -132,7 +129,7 @@ void quantize_q8_0(const float* x, std::byte* out) {
   const float d = std::fabs(signed_peak(x)) / 127.0F;
   const float inverse = d != 0.0F ? 1.0F / d : 0.0F;
   put_half(out, d);
-  for (int j = 0; j < kBlock; ++j) {
+  for (int j = 0; j < kBlockElements; ++j) {
     const float q = std::round(x[j] * inverse);
     out[2 + j] = static_cast<std::byte>(std::fabs(q) <= 127.0F ? static_cast<int>(q) : 0);
   }
@@ -232,9 +229,9 @@ void quantize(DType dtype, std::span<const float> values, std::byte* out) {
   if (!is_block_type(dtype)) {
     return write_plain<uint16_t>(values, out, dtype == DType::F16 ? f32_to_f16 : f32_to_bf16);
   }
-  MYNAH_CHECK(values.size() % kBlock == 0, "[quantize] not whole blocks of ", name(dtype));
-  for (size_t i = 0; i < values.size() / kBlock; ++i) {
-    quantize_block(dtype, values.data() + i * kBlock, out + i * block_bytes(dtype));
+  MYNAH_CHECK(values.size() % kBlockElements == 0, "[quantize] not whole blocks of ", name(dtype));
+  for (size_t i = 0; i < values.size() / kBlockElements; ++i) {
+    quantize_block(dtype, values.data() + i * kBlockElements, out + i * block_bytes(dtype));
   }
 }
 

@@ -106,17 +106,17 @@ SeenValues seen_by(const Conv1dRow& row) {
   return seen;
 }
 
-enum class Numbers : uint8_t { Plain, Magnitudes, Squares, Errors };
+enum class Conv1dNumbers : uint8_t { Plain, Magnitudes, Squares, Errors };
 
 // The convolution itself; or, for the bound, that of the magnitudes of what it sees, of their
 // squares, or of their errors.
-Step prepare(Backend& backend, const Conv1dRow& row, Numbers numbers) {
+Step prepare(Backend& backend, const Conv1dRow& row, Conv1dNumbers numbers) {
   const auto as = [numbers](std::vector<float> values) {
     for (float& value : values) {
-      value = numbers == Numbers::Plain        ? value
-              : numbers == Numbers::Magnitudes ? std::fabs(value)
-              : numbers == Numbers::Squares    ? value * value
-                                               : 0.0F;
+      value = numbers == Conv1dNumbers::Plain        ? value
+              : numbers == Conv1dNumbers::Magnitudes ? std::fabs(value)
+              : numbers == Conv1dNumbers::Squares    ? value * value
+                                                     : 0.0F;
     }
     return values;
   };
@@ -127,15 +127,15 @@ Step prepare(Backend& backend, const Conv1dRow& row, Numbers numbers) {
                                row.dtype == DType::I8 ? DType::F32 : row.dtype, 2,
                                1.0F / std::sqrt(static_cast<float>(taps)));
   LinearWeight w = ops::pack_conv1d(backend, weights, row.dtype, row.params.groups);
-  if (numbers != Numbers::Plain) {  // only on ref, which keeps f32 rows
+  if (numbers != Conv1dNumbers::Plain) {  // only on ref, which keeps f32 rows
     auto* values = w.data.data<float>();
     for (int64_t i = 0; i < row.out * taps; ++i) {
-      values[i] = numbers == Numbers::Squares ? values[i] * values[i] : std::fabs(values[i]);
+      values[i] = numbers == Conv1dNumbers::Squares ? values[i] * values[i] : std::fabs(values[i]);
     }
   }
-  const std::vector<float> values = numbers == Numbers::Plain    ? inputs.x
-                                    : numbers == Numbers::Errors ? seen_by(row).errors
-                                                                 : as(seen_by(row).values);
+  const std::vector<float> values = numbers == Conv1dNumbers::Plain    ? inputs.x
+                                    : numbers == Conv1dNumbers::Errors ? seen_by(row).errors
+                                                                       : as(seen_by(row).values);
   const Tensor x = matrix(backend, values, lengths.total(), row.in, row.layout);
   const Tensor factors = matrix(backend, inputs.factors, lengths.count(), 2 * row.in, row.layout);
   const Tensor alpha = ops::from_host(backend, inputs.alphas, {row.in});
@@ -150,7 +150,7 @@ Step prepare(Backend& backend, const Conv1dRow& row, Numbers numbers) {
     params.bias = row.bias ? &bias : nullptr;
     params.residual = row.residual ? &residual : nullptr;
     params.input = row.seen == Seen::X ? nullptr : &input;
-    if (numbers != Numbers::Plain) {
+    if (numbers != Conv1dNumbers::Plain) {
       params.activation = Activation::None;
       params.input = nullptr;
     }
@@ -160,9 +160,9 @@ Step prepare(Backend& backend, const Conv1dRow& row, Numbers numbers) {
 
 std::vector<Values> bound(const Conv1dRow& row) {
   RefBackend ref;
-  std::vector<Values> bounds = read(ref, prepare(ref, row, Numbers::Magnitudes)());
-  const std::vector<Values> squares = read(ref, prepare(ref, row, Numbers::Squares)());
-  const std::vector<Values> errors = read(ref, prepare(ref, row, Numbers::Errors)());
+  std::vector<Values> bounds = read(ref, prepare(ref, row, Conv1dNumbers::Magnitudes)());
+  const std::vector<Values> squares = read(ref, prepare(ref, row, Conv1dNumbers::Squares)());
+  const std::vector<Values> errors = read(ref, prepare(ref, row, Conv1dNumbers::Errors)());
   const int64_t taps = row.in / row.params.groups * row.params.kernel;
   const auto packed =
       ref.pack_linear(host_tensor({row.out, taps}, row.dtype == DType::I8 ? DType::F32 : row.dtype,
@@ -198,7 +198,7 @@ OpCase conv1d_case(const Conv1dRow& row) {
       row.in, row.out, p.kernel, p.stride, p.padding_left, p.padding_right, p.dilation, p.groups,
       row.layout == Layout::Strided ? " strided" : "", kSeenNames[static_cast<size_t>(row.seen)]);
   c.weight = row.dtype;
-  c.prepare = [row](Backend& backend) { return prepare(backend, row, Numbers::Plain); };
+  c.prepare = [row](Backend& backend) { return prepare(backend, row, Conv1dNumbers::Plain); };
   c.bound = [row](const std::vector<Values>&) { return bound(row); };
   return c;
 }

@@ -14,16 +14,16 @@ namespace {
 // lengths of keys.
 constexpr size_t kMostSteps = 64;
 
-// A step that was done before.
-struct KnownStep {
-  Recording recording;
-  std::unique_ptr<LaunchGraph> graph;
-  bool refused = false;  // no graph could be made of it
-};
-
 }  // namespace
 
 struct GraphStepRunner::Worker {
+  // A step that was done before.
+  struct KnownStep {
+    Recording recording;
+    std::unique_ptr<LaunchGraph> graph;
+    bool refused = false;  // no graph could be made of it
+  };
+
   explicit Worker(CudaBackend& backend)
       : record{.backend = &backend, .memory = StepMemory(backend.pool()), .recording = {}} {}
 

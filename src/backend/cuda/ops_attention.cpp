@@ -15,7 +15,7 @@ namespace {
 
 using AttentionKernel = Kernel<simt::AttentionArgs>;
 
-constexpr int kThreads = 128;  // of every kernel here but the merges
+constexpr int kAttentionThreads = 128;  // of every kernel here but the merges
 // Of the program of attention_probabilities, which every card has.
 constexpr int kFirstLevel = 60;
 
@@ -85,7 +85,7 @@ const AttentionKernel& tiled(const TypeKernels& kernels, int64_t width) {
 constexpr int64_t kChunkBytes = 16;  // that kernels read at a time
 
 // Whether rows of this tensor, cut into heads of d, can be read so.
-bool aligned(const Tensor& x, int64_t d) {
+bool aligned_rows(const Tensor& x, int64_t d) {
   const auto element = static_cast<int64_t>(block_bytes(x.dtype()));
   return reinterpret_cast<uintptr_t>(x.raw()) % kChunkBytes == 0 &&
          x.stride(0) * element % kChunkBytes == 0 && d * element % kChunkBytes == 0;
@@ -204,7 +204,7 @@ void CudaBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
                  .head_stride = d,
                  .width = d};
   BufferRef packed;
-  if (!aligned(k, d) || !aligned(v, d)) {
+  if (!aligned_rows(k, d) || !aligned_rows(v, d)) {
     // Kernels read keys 16 bytes at a time: such rows are laid out anew.
     const PackedLayout layout(k.dtype() == DType::F16 ? DType::F16 : DType::F32, k.dim(0),
                               params.kv_heads, d);
@@ -334,7 +334,7 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
     args.tiles = reinterpret_cast<const simt::AttentionTile*>(base + plan.tiles_offset(kind));
     if (kind == AttentionPlan::Tiled || kind == AttentionPlan::Units) {
       launch(kind == AttentionPlan::Units ? on_units(type, args.width) : tiled(kernels, args.width),
-             {.x = tiles, .y = args.kv_heads}, kThreads, args);
+             {.x = tiles, .y = args.kv_heads}, kAttentionThreads, args);
       continue;
     }
     const bool one = kind == AttentionPlan::One;
@@ -347,7 +347,7 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
     args.partials = reinterpret_cast<float*>(mixes.get()->data());
     args.masses = reinterpret_cast<float*>(masses.get()->data());
     launch(one ? kernels.one : kernels.few, {.x = tiles, .y = args.kv_heads, .z = segments},
-           kThreads, args,
+           kAttentionThreads, args,
            split_bytes(type, args.width, lines,
                        simt::split_slices(level) * simt::split_slice_bytes(level)));
     if (segments > 1) {
@@ -364,7 +364,7 @@ void CudaBackend::attention_probabilities(const Tensor& q, const KeysValues& key
   const PackedLayout layout(keys);
   launch(layout.type == DType::F16 ? kernels::attention_probabilities_f16
                                    : kernels::attention_probabilities_f32,
-         {.x = blocks_for(q.dim(0), simt::kFewLines), .y = heads}, kThreads,
+         {.x = blocks_for(q.dim(0), simt::kFewLines), .y = heads}, kAttentionThreads,
          simt::ProbabilitiesArgs{.q = q.data<const float>(),
                                  .q_stride = q.stride(0),
                                  .keys = keys.data.raw(),

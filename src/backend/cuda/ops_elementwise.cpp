@@ -8,7 +8,7 @@ namespace mynah::cuda {
 
 namespace {
 
-constexpr int64_t kThreads = 256;
+constexpr int64_t kElementThreads = 256;
 constexpr int64_t kEach = 4;  // elements of a thread
 
 static_assert(static_cast<int>(UnaryOp::Abs) == static_cast<int>(simt::UnaryFunction::Abs));
@@ -39,14 +39,14 @@ simt::ElementwiseArgs elementwise(const Tensor& x, const Tensor& out, bool one) 
 
 // A thread for every four elements of a row.
 GridSize grid_of(const simt::ElementwiseArgs& at) {
-  return {.x = blocks_for(at.rows * blocks_for(at.columns, kEach), kThreads)};
+  return {.x = blocks_for(at.rows * blocks_for(at.columns, kEach), kElementThreads)};
 }
 
 }  // namespace
 
 void CudaBackend::unary(UnaryOp op, const Tensor& x, const Tensor& out) {
   const simt::ElementwiseArgs at = elementwise(x, out, one_run(x) && one_run(out));
-  launch(kernels::unary, grid_of(at), kThreads,
+  launch(kernels::unary, grid_of(at), kElementThreads,
          {.at = at, .function = static_cast<simt::UnaryFunction>(op)});
 }
 
@@ -57,7 +57,7 @@ void CudaBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Te
       one_run(a) && one_run(out) && (single || a.dim(0) == 1 || (!spread && one_run(b)));
   simt::ElementwiseArgs at = elementwise(a, out, one);
   at.aligned = at.aligned && (single || aligned(b, one));
-  launch(kernels::binary, grid_of(at), kThreads,
+  launch(kernels::binary, grid_of(at), kElementThreads,
          {.at = at,
           .other = {.data = b.data<const float>(), .stride = spread ? 0 : b.stride(0)},
           .single = single,
@@ -66,18 +66,19 @@ void CudaBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Te
 
 void CudaBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
   const simt::ElementwiseArgs at = elementwise(x, out, one_run(x) && one_run(out));
-  launch(kernels::affine, grid_of(at), kThreads, {.at = at, .scale = a, .shift = b});
+  launch(kernels::affine, grid_of(at), kElementThreads, {.at = at, .scale = a, .shift = b});
 }
 
 void CudaBackend::leaky_relu(const Tensor& x, float slope, const Tensor& out) {
   const simt::ElementwiseArgs at = elementwise(x, out, one_run(x) && one_run(out));
-  launch(kernels::leaky_relu, grid_of(at), kThreads, {.at = at, .slope = slope});
+  launch(kernels::leaky_relu, grid_of(at), kElementThreads, {.at = at, .slope = slope});
 }
 
 void CudaBackend::snake(const Tensor& x, const Tensor& alpha, const Tensor& out) {
   simt::ElementwiseArgs at = elementwise(x, out, x.dim(0) == 1);
   at.aligned = at.aligned && aligned(alpha, true);
-  launch(kernels::snake, grid_of(at), kThreads, {.at = at, .alpha = alpha.data<const float>()});
+  launch(kernels::snake, grid_of(at), kElementThreads,
+         {.at = at, .alpha = alpha.data<const float>()});
 }
 
 Tensor CudaBackend::conv1d_seen(const Tensor& x, const Lengths& lengths, const Conv1dInput& input) {
@@ -100,7 +101,7 @@ Tensor CudaBackend::conv1d_seen(const Tensor& x, const Lengths& lengths, const C
     if (input.alpha != nullptr) {
       at.aligned = at.aligned && aligned(*input.alpha, true);
     }
-    launch(kernels::conv_input, grid_of(at), kThreads,
+    launch(kernels::conv_input, grid_of(at), kElementThreads,
            {.at = at,
             .factors = factors,
             .alpha = input.alpha == nullptr ? nullptr : input.alpha->data<const float>(),

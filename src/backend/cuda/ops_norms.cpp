@@ -8,7 +8,7 @@ namespace mynah::cuda {
 namespace {
 
 // A warp for short rows, as there are many; eight for long ones.
-int threads_for(int64_t columns) {
+int norm_threads(int64_t columns) {
   constexpr int64_t kShort = 128;
   constexpr int64_t kMiddle = 1024;
   return columns <= kShort ? 32 : columns <= kMiddle ? 128 : 256;
@@ -22,7 +22,7 @@ static_assert(sizeof(Span) == sizeof(simt::RowSpan) &&
 
 void CudaBackend::norm(const Kernel<simt::NormArgs>& kernel, const Tensor& x, const Tensor* gamma,
                        const Tensor* beta, float eps, const Tensor& out) {
-  launch(kernel, {.x = x.dim(0)}, threads_for(x.dim(1)),
+  launch(kernel, {.x = x.dim(0)}, norm_threads(x.dim(1)),
          {.x = rows_of(x),
           .gamma = gamma == nullptr ? nullptr : gamma->data<const float>(),
           .beta = beta == nullptr ? nullptr : beta->data<const float>(),

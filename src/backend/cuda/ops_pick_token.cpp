@@ -30,7 +30,7 @@ static_assert(offsetof(TokenPenalty, token) == offsetof(PickPenalty, token));
 static_assert(offsetof(TokenPenalty, penalty) == offsetof(PickPenalty, penalty));
 
 // A row's block: as many threads as one can have for a language model's vocabulary.
-int threads_for(int64_t vocabulary) {
+int pick_threads(int64_t vocabulary) {
   constexpr int64_t kSmall = 2048;
   return vocabulary <= kSmall ? 128 : 1024;
 }
@@ -44,7 +44,7 @@ void CudaBackend::pick_token(const Tensor& logits, const PickTokenParams& params
   // step is good for all of them.
   const BufferRef penalties = on_device(params.penalties);
   const int64_t vocabulary = logits.dim(1);
-  launch(kernels::pick_token, {.x = logits.dim(0)}, threads_for(vocabulary),
+  launch(kernels::pick_token, {.x = logits.dim(0)}, pick_threads(vocabulary),
          {.logits = rows_of(logits),
           .masks = params.masks == nullptr ? simt::Rows{} : rows_of(*params.masks),
           .rules = reinterpret_cast<const PickRule*>(rules.get()->data()),

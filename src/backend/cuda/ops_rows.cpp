@@ -12,7 +12,7 @@ namespace mynah::cuda {
 
 namespace {
 
-constexpr int64_t kThreads = 256;
+constexpr int64_t kRowThreads = 256;
 
 int64_t element_bytes(const Tensor& x) {
   return static_cast<int64_t>(block_bytes(x.dtype()));
@@ -43,7 +43,7 @@ void CudaBackend::gather_rows(const Tensor& x, const Tensor& rows, const Tensor&
     ++word;
   }
   const auto words = [&](int64_t elements) { return elements * element_bytes(x) / word->bytes; };
-  launch(word->kernel, {.x = blocks_for(rows.dim(0) * words(x.dim(1)), kThreads)}, kThreads,
+  launch(word->kernel, {.x = blocks_for(rows.dim(0) * words(x.dim(1)), kRowThreads)}, kRowThreads,
          {.x = x.raw(),
           .x_stride = words(x.stride(0)),
           .x_rows = x.dim(0),
@@ -60,7 +60,7 @@ void CudaBackend::scatter_rows(const Tensor& x, const Tensor& rows, const Tensor
   const auto& kernel = out.dtype() == DType::F16    ? kernels::scatter_rows_f16
                        : out.dtype() == DType::BF16 ? kernels::scatter_rows_bf16
                                                     : kernels::scatter_rows_f32;
-  launch(kernel, {.x = blocks_for(x.elements(), kThreads)}, kThreads,
+  launch(kernel, {.x = blocks_for(x.elements(), kRowThreads)}, kRowThreads,
          {.x = rows_of(x),
           .numbers = rows.data<const int32_t>(),
           .count = x.dim(0),
@@ -74,7 +74,7 @@ void CudaBackend::scatter_rows(const Tensor& x, const Tensor& rows, const Tensor
 
 void CudaBackend::transpose(const Tensor& x, const Tensor& out) {
   const int64_t tiles = blocks_for(x.dim(1), simt::kTile);
-  launch(kernels::transpose, {.x = tiles * blocks_for(x.dim(0), simt::kTile)}, kThreads,
+  launch(kernels::transpose, {.x = tiles * blocks_for(x.dim(0), simt::kTile)}, kRowThreads,
          {.x = rows_of(x),
           .out = out_rows_of(out),
           .rows = x.dim(0),

@@ -7,7 +7,7 @@ namespace mynah::kokoro {
 
 namespace {
 
-constexpr float kSlope = 0.2F;  // of the leaky ReLU
+constexpr float kStyledSlope = 0.2F;  // of the leaky ReLU
 
 // Each row twice.
 Tensor doubled(Backend& backend, const Tensor& x) {
@@ -84,11 +84,11 @@ Tensor AdaInBlock::operator()(const Tensor& x, const Tensor& style) const {
     past = past_(past, lengths);
   }
   const Tensor first = norm1_(x, before, style);
-  const Conv1dInput seen{.factors = &first, .slope = kSlope};
+  const Conv1dInput seen{.factors = &first, .slope = kStyledSlope};
   const Tensor own = sizes_.upsamples ? conv1_(pool_(x, before, {.input = &seen}), lengths)
                                       : conv1_(x, lengths, {.input = &seen});
   const Tensor second = norm2_(own, lengths, style);
-  const Conv1dInput seen_again{.factors = &second, .slope = kSlope};
+  const Conv1dInput seen_again{.factors = &second, .slope = kStyledSlope};
   const Tensor sum = conv2_(own, lengths, {.input = &seen_again, .residual = &past});
   return ops::affine(backend, sum, std::numbers::sqrt2_v<float> / 2.0F);
 }

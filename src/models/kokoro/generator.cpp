@@ -25,7 +25,7 @@ constexpr std::array<StageSizes, 2> kStages = {
      {.narrower = 4, .kernel = 12, .stride = 6, .source = {.in = 2 * kBins}, .source_kernel = 11}}};
 constexpr std::array<int64_t, 3> kKernels = {3, 7, 11};
 constexpr std::array<int64_t, 3> kDilations = {1, 3, 5};
-constexpr float kSlope = 0.1F;
+constexpr float kResidualSlope = 0.1F;
 constexpr float kLastSlope = 0.01F;
 constexpr int64_t kHarmonics = 9;  // the pitch itself and eight above
 constexpr StftParams kTransform{.n_fft = kFft, .hop = kHop};
@@ -135,7 +135,7 @@ Tensor Generator::spectrum(const Tensor& x, const Tensor& harmonics, const Tenso
   for (size_t i = 0; i < stages_.size(); ++i) {
     const Stage& stage = stages_[i];
     const Lengths lengths{sung.dim(0)};
-    const Conv1dInput seen{.slope = kSlope};
+    const Conv1dInput seen{.slope = kResidualSlope};
     sung = stage.up(sung, lengths, {.input = &seen});
     if (i == stages_.size() - 1) {
       sung = reflected(backend, sung);

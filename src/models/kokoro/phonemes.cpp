@@ -38,7 +38,7 @@ constexpr std::array<Run, 30> kKokoro82M = {{
     {171, U"→↗↘"},     {177, U"ᵻ"},
 }};
 
-std::unexpected<Error> complain(const std::string& what, const std::string& found) {
+std::unexpected<Error> unusable_phonemes(const std::string& what, const std::string& found) {
   return fail(ErrorCode::InvalidInput,
               fmt::format("{}: wanted single phonemes with ids from 1 to {}, found {}", what,
                           kVocabulary - 1, found));
@@ -75,7 +75,7 @@ Result<Phonemes> Phonemes::of_json(std::string_view text, const std::string& wha
   Phonemes phonemes;
   for (const auto& [phoneme, id] : vocabulary->items()) {
     if (!id.is_number_integer()) {
-      return complain(what, "no number for " + in_quotes(phoneme));
+      return unusable_phonemes(what, "no number for " + in_quotes(phoneme));
     }
     MYNAH_TRY_STATUS(phonemes.add(phoneme, id.get<int64_t>(), what));
   }
@@ -86,7 +86,7 @@ Status Phonemes::add(std::string_view phoneme, int64_t id, const std::string& wh
   const Utf8Step step = next_code_point(phoneme);
   if (!step.valid || step.bytes != phoneme.size() || id < 1 || id >= kVocabulary ||
       !ids_.emplace(step.code_point, static_cast<int32_t>(id)).second) {
-    return complain(what, fmt::format("{} with id {}", in_quotes(phoneme), id));
+    return unusable_phonemes(what, fmt::format("{} with id {}", in_quotes(phoneme), id));
   }
   return {};
 }

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kBetween = "+-,";
 constexpr std::string_view kSpaces = " \t\r\n";
 
-std::unexpected<Error> complain(std::string_view mix, const std::string& found) {
+std::unexpected<Error> unusable_mix(std::string_view mix, const std::string& found) {
   return fail(ErrorCode::InvalidInput,
               fmt::format("voice {}: wanted voices as in af_bella(2)+af_sky(1), found {}",
                           in_quotes(mix), found));
@@ -46,7 +46,7 @@ Result<float> parse_weight(std::string_view mix, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) ||
       weight <= 0.0F) {
-    return complain(mix, fmt::format("weight {}, which is no number above 0", in_quotes(text)));
+    return unusable_mix(mix, fmt::format("weight {}, which is no number above 0", in_quotes(text)));
   }
   return weight;
 }
@@ -55,19 +55,19 @@ Result<VoiceShare> parse_share(std::string_view mix, std::string_view text) {
   const size_t bracket = text.find('(');
   VoiceShare share{.name = std::string(trimmed(text.substr(0, bracket), kSpaces))};
   if (share.name.empty()) {
-    return complain(mix, "no name before or after a sign");
+    return unusable_mix(mix, "no name before or after a sign");
   }
   if (share.name.find_first_of(":*=") != std::string::npos) {
-    return complain(mix, fmt::format("{}: a weight stands in brackets", in_quotes(share.name)));
+    return unusable_mix(mix, fmt::format("{}: a weight stands in brackets", in_quotes(share.name)));
   }
   if (bracket != std::string_view::npos) {
     const std::string_view rest = trimmed(text.substr(bracket + 1), kSpaces);
     if (!rest.ends_with(')')) {
-      return complain(mix, "a bracket that does not close at the end of a voice");
+      return unusable_mix(mix, "a bracket that does not close at the end of a voice");
     }
     MYNAH_TRY(share.weight, parse_weight(mix, trimmed(rest.substr(0, rest.size() - 1), kSpaces)));
   } else if (share.name.find(')') != std::string::npos) {
-    return complain(mix, "a bracket that closes none");
+    return unusable_mix(mix, "a bracket that closes none");
   }
   return share;
 }
@@ -91,7 +91,7 @@ Result<std::vector<VoiceShare>> parse_voice_mix(std::string_view text) {
     rest.remove_prefix(end + 1);
   }
   if (!std::isfinite(sum)) {
-    return complain(text, "weights whose sum is no number");
+    return unusable_mix(text, "weights whose sum is no number");
   }
   for (VoiceShare& share : shares) {
     share.weight /= sum;

@@ -7,10 +7,6 @@
 namespace mynah::gpu::fake {
 namespace {
 
-std::byte* host(uint64_t address) {
-  return reinterpret_cast<std::byte*>(address);
-}
-
 std::string text(uint64_t bytes) {
   return std::to_string(bytes) + " bytes";
 }

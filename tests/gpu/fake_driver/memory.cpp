@@ -34,10 +34,6 @@ void forbid([[maybe_unused]] std::byte* memory, [[maybe_unused]] uint64_t bytes,
 #endif
 }
 
-std::byte* host(uint64_t address) {
-  return reinterpret_cast<std::byte*>(address);
-}
-
 std::shared_ptr<std::byte> fresh_memory(uint64_t bytes) {
   const uint64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));

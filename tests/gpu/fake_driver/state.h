@@ -1,6 +1,8 @@
 // The one state of a fake driver's library: what its functions work on.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,6 +32,11 @@ enum class InCapture {
   Unsafe,     // forbidden unless every capture is relaxed
   Forbidden,  // while any stream of the context is captured
 };
+
+// The memory of a card is the process's own.
+inline std::byte* host(uint64_t address) {
+  return reinterpret_cast<std::byte*>(address);
+}
 
 class State : public FakeCuda {
  public:

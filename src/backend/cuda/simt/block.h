@@ -145,7 +145,6 @@ class Block : public BlockFacts {
   std::vector<int> order_;  // of warps
   std::minstd_rand random_;
   std::vector<std::byte> memory_;
-  size_t dynamic_begin_ = 0;
   size_t memory_used_ = 0;
   // Of the allocations that this block met: all of its threads ask for the same ones, and the
   // simulator's list has a lock, for which all blocks would wait.
