@@ -130,7 +130,7 @@ ThreadPool::ThreadPool(int n_threads) : state_(std::make_unique<State>()) {
     for (int i = 1; i < n_threads; ++i) {
       state_->workers.emplace_back([this] { state_->work(); });
     }
-  } catch (const std::system_error&) {
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
     // The user's limit, or memory for its stack: the work is done by fewer.
   }
 }
