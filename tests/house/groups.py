@@ -4,20 +4,19 @@ A function of one name and of the same parameters does not compile. One whose pa
 arguments fit (numbers of any kind, text of any kind) does, and is called in its place without a word. So a function of an
 unnamed namespace has no namesake of that sort in its group, nor in a header that a neighbour alone includes.
 """
-import functools
 import itertools
 import os
 import pathlib
 import re
 import sys
 
+from includes import included_by, read
 from units import units_of
 
 NUMBERS = re.compile(r"bool|char|char32_t|short|int|long|float|double|size_t|ssize_t|u?int\d+_t|unsigned( \w+)?|(std::)?byte")
 TEXTS = re.compile(r"std::string(_view)?|char ?\*|std::filesystem::path")
 FUNCTION = re.compile(r"^(?!return|else|using|namespace|class|struct|enum|#|//)[\w\[][^\n;{}()=]*?[\s&*]([a-z_]\w*)\(((?:[^()]|\([^()]*\))*)\)", re.MULTILINE)
 UNNAMED = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
-INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 
 
 def sort_of(parameter):
@@ -58,26 +57,9 @@ def may_stand_in(one, other):
     return count > 0 and max(first_needs, second_needs) <= count and first[:count] == second[:count]
 
 
-@functools.lru_cache(None)
-def read(path):
-    return pathlib.Path(path).read_text(encoding="utf-8")
-
-
-@functools.lru_cache(None)
 def headers_of(path, root):
     """Every header of the project's that a file includes, itself or by another."""
-    found, todo = set(), [path]
-    while todo:
-        here = todo.pop()
-        for name in INCLUDE.findall(read(here)):
-            for folder in (os.path.dirname(here), f"{root}/src", f"{root}/tests", f"{root}/bench"):
-                header = os.path.normpath(os.path.join(folder, name))
-                if os.path.isfile(header):
-                    if header not in found:
-                        found.add(header)
-                        todo.append(header)
-                    break
-    return frozenset(found)
+    return included_by(path, (f"{root}/src", f"{root}/tests", f"{root}/bench"))[0]
 
 
 def faults_of(group, root):

@@ -4,7 +4,6 @@ A header that its own source includes before anything else is compiled alone by 
 it stands apart, or is the first of its group (cmake/groups.cmake).
 """
 import concurrent.futures
-import functools
 import os
 import pathlib
 import re
@@ -13,6 +12,7 @@ import sys
 import tempfile
 
 import read_before
+from includes import included_by
 from units import units_of
 
 
@@ -21,11 +21,11 @@ def run(*command):
 
 
 def precompile(command, folder, number, names):
-    """(the names, the options that have them read) of a set of headers of libraries; none where it does not compile."""
+    """(the names, the options that have them read) of a set of headers of libraries; None where it does not compile."""
     header = folder / f"before_{number}.h"
     header.write_text("".join(f"#include <{name}>\n" for name in names))
     made = run(*command, "-x", "c++-header", str(header), "-o", f"{header}.gch")
-    return (frozenset(names), ["-include", str(header)]) if made.returncode == 0 else (frozenset(), [])
+    return (frozenset(names), ["-include", str(header)]) if made.returncode == 0 else None
 
 
 def compile_alone(command, before, header, libraries):
@@ -52,13 +52,13 @@ def main():
                if not path.name.endswith("-inl.h") and not path.as_posix().endswith(("cuda/simt/device.h", "cuda/simt/device_matrix.h"))]
     found = len(headers)
     headers = [path for path in headers if not stands_first(root, path, begins)]
-    libraries = {path: read_before.libraries_of(path, root / "src") for path in headers}
+    libraries = {path: included_by(str(path), (str(root / "src"),))[1] for path in headers}
     command = [compiler, "-std=c++23", "-march=x86-64-v2", "-DMYNAH_LEVEL=80", "-Wall", "-Wextra", "-Werror", f"-I{root / 'src'}"]
     faults = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool, tempfile.TemporaryDirectory() as folder:
         files = read_before.files_of(sorted(set().union(*libraries.values())), command)
         sets = read_before.choose(libraries.values(), files)
-        before = list(pool.map(lambda numbered: precompile(command, pathlib.Path(folder), *numbered), enumerate(sets)))
+        before = list(filter(None, pool.map(lambda numbered: precompile(command, pathlib.Path(folder), *numbered), enumerate(sets))))
         for header, result in pool.map(lambda header: compile_alone(command, before, header, libraries[header]), headers):
             if result.returncode != 0:
                 faults += 1

@@ -7,26 +7,9 @@ import collections
 import functools
 import itertools
 import os
-import re
 import subprocess
 
-INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"]', re.MULTILINE)
 SETS = 24  # more save less than they take to compile
-
-
-def libraries_of(header, source):
-    """The headers of libraries that a header of `source` includes, itself or by another."""
-    found, seen, todo = set(), set(), [header]
-    while todo:
-        text = todo.pop().read_text()
-        for sign, name in INCLUDE.findall(text):
-            own = source / name
-            if sign == "<" or not own.is_file():
-                found.add(name)
-            elif own not in seen:
-                seen.add(own)
-                todo.append(own)
-    return frozenset(found)
 
 
 def files_of(names, command):
