@@ -20,6 +20,7 @@ function(mynah_simulated_kernels library)
     set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                                                 VISIBILITY_INLINES_HIDDEN ON)
     target_compile_options(${objects} PRIVATE -ftls-model=initial-exec)
+    target_precompile_headers(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src/backend/cuda/simt/simt.h")
     set(names "${CMAKE_CURRENT_BINARY_DIR}/sm${level}/kernel_names.h")
     target_compile_definitions(${objects} PRIVATE MYNAH_LEVEL=${level} "MYNAH_KERNEL_NAMES=\"${names}\"")
     set(header "// Made by cmake/kernels.cmake.\n#pragma once\n\n")

@@ -5,13 +5,13 @@ arguments fit (numbers of any kind, text of any kind) does, and is called in its
 unnamed namespace has no namesake of that sort in its group, nor in a header that a neighbour alone includes.
 """
 import itertools
+import json
 import os
 import pathlib
 import re
 import sys
 
 from includes import included_by, read
-from units import units_of
 
 NUMBERS = re.compile(r"bool|char|char32_t|short|int|long|float|double|size_t|ssize_t|u?int\d+_t|unsigned( \w+)?|(std::)?byte")
 TEXTS = re.compile(r"std::string(_view)?|char ?\*|std::filesystem::path")
@@ -74,6 +74,14 @@ def faults_of(group, root):
             if name == namesake and may_stand_in(mine, its):
                 yield (f"{os.path.relpath(source, root)}: {name}({mine}) meets {name}({its}) of "
                        f"{os.path.relpath(other, root)} in its group: call one of them otherwise")
+
+
+def units_of(commands):
+    """The translation units in a build's compile_commands.json: each the sources of a group in their order, or a source."""
+    for command in json.loads(commands.read_text()):
+        unit = pathlib.Path(command["file"])
+        group = re.findall(r'^#include "([^"]+)"', unit.read_text(), re.MULTILINE) if "Unity" in unit.parts else []
+        yield [pathlib.Path(source) for source in group] or [unit]
 
 
 def main():

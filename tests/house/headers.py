@@ -1,19 +1,14 @@
-"""Every header of src/ compiles alone, so that no include depends on what came before it.
-
-A header that its own source includes before anything else is compiled alone by the build, where that source begins a translation unit:
-it stands apart, or is the first of its group (cmake/groups.cmake).
-"""
+"""Every header of src/ compiles alone, so that no include depends on what came before it: the build reads common headers before a
+source (cmake/common_headers.cmake), and compiles sources in groups (cmake/groups.cmake)."""
 import concurrent.futures
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 import read_before
 from includes import included_by
-from units import units_of
 
 
 def run(*command):
@@ -34,24 +29,12 @@ def compile_alone(command, before, header, libraries):
     return header, run(*command, "-fsyntax-only", *options, "-include", str(header), "-x", "c++", os.devnull)
 
 
-def stands_first(root, header, begins):
-    """Whether the source of the same name begins with it, and a translation unit with that."""
-    source = header.with_suffix(".cpp")
-    if source not in begins:
-        return False
-    first = re.search(r'^#include\s+["<]([^">]+)', source.read_text(), re.MULTILINE)
-    return first is not None and first[1] == header.relative_to(root / "src").as_posix()
-
-
 def main():
-    root, compiler, commands = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
-    begins = {unit[0] for unit in units_of(commands)}
+    root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
     # A file that is included once for each instruction set says so in its name; and two are for cards, which every
     # kernel's program compiles.
     headers = [path for path in sorted((root / "src").rglob("*.h"))
                if not path.name.endswith("-inl.h") and not path.as_posix().endswith(("cuda/simt/device.h", "cuda/simt/device_matrix.h"))]
-    found = len(headers)
-    headers = [path for path in headers if not stands_first(root, path, begins)]
     libraries = {path: included_by(str(path), (str(root / "src"),))[1] for path in headers}
     command = [compiler, "-std=c++23", "-march=x86-64-v2", "-DMYNAH_LEVEL=80", "-Wall", "-Wextra", "-Werror", f"-I{root / 'src'}"]
     faults = 0
@@ -63,7 +46,7 @@ def main():
             if result.returncode != 0:
                 faults += 1
                 print(f"{header.relative_to(root)} does not compile alone:\n{result.stderr[:2000]}")
-    print(f"{found} headers: the build compiles {found - len(headers)} alone, of the others {faults} do not compile so")
+    print(f"{len(headers)} headers: {faults} do not compile alone")
     sys.exit(1 if faults or not headers else 0)
 
 

@@ -240,7 +240,7 @@ void PdfLineJoiner::append(std::string& text, std::string_view line,
     const std::string_view before = std::string_view(text).substr(0, text.size() - hyphen);
     const bool soft = text.ends_with("\u00AD");
     if (soft || !keeps_hyphen(before.substr(before.find_last_of('\n') + 1), line)) {
-      text.resize(text.size() - hyphen);
+      text.erase(text.size() - hyphen);
     }
   }
   text += line;
