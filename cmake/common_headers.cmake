@@ -1,7 +1,7 @@
 # What a file takes to compile is to a good part the standard library's headers, so they are read once: for every test, for
 # every library under the sanitizers, and in the release for those without optimisation beyond -O1 (g++ 12 warns of what is not
-# there in some others). A build with MYNAH_GROUPS=OFF has none of that, and finds a source that forgets a header;
-# tests/house/headers.py finds a header that does.
+# there in some others). A release with MYNAH_GROUPS=OFF reads none before a library's source, and finds one that forgets a
+# header; tests/house/headers.py finds a header that does.
 set(MYNAH_COMMON_HEADERS <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fmt/format.h>
     <fmt/ranges.h> <fstream> <functional> <map> <memory> <nlohmann/json.hpp> <optional> <set> <span> <string> <string_view> <utility> <vector>)
 # A header that was read before is as it was, though ccache or a package gives it another time: ninja knows what changed.
@@ -14,7 +14,7 @@ endif()
 function(mynah_library_headers name)
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/${name}.cpp" CONTENT "")
   add_library(${name} OBJECT "${PROJECT_BINARY_DIR}/${name}.cpp")
-  target_compile_options(${name} PRIVATE ${ARGN} -ffunction-sections -fdata-sections)
+  target_compile_options(${name} PRIVATE ${ARGN} ${MYNAH_SECTIONS})
   target_link_libraries(${name} PRIVATE mynah_warnings mynah_baseline fmt::fmt)
   target_precompile_headers(${name} PRIVATE ${MYNAH_COMMON_HEADERS})
 endfunction()
@@ -23,5 +23,5 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   mynah_library_headers(mynah_headers)
   mynah_library_headers(mynah_headers_unoptimised -O0)
 elseif(MYNAH_GROUPS)
-  mynah_library_headers(mynah_headers_plain $<$<CONFIG:Release>:-O1>)
+  mynah_library_headers(mynah_headers_plain ${MYNAH_PLAIN_OPTIONS})
 endif()

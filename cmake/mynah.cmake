@@ -41,6 +41,9 @@ endif()
 
 # What computes little: the compiler takes a quarter less for -O1, and a command's time stays what it was.
 set(MYNAH_PLAIN_LIBRARIES cli doctor engine formats gpu kokoro piper place silero speech store text unknown_words whisper)
+set(MYNAH_PLAIN_OPTIONS $<$<CONFIG:Release>:-O1>)
+# A program that wants one function of a group can leave the rest, and the libraries that the rest needs.
+set(MYNAH_SECTIONS -ffunction-sections -fdata-sections)
 # Under a sanitizer the compiler takes a third of the time without any optimisation: there only the kernels have some, and
 # what carries them. What fuzzes is to be quick.
 set(MYNAH_OPTIMISED_LIBRARIES audio backend_cpu backend_cuda backend_ref base ops tensor)
@@ -60,8 +63,10 @@ function(mynah_library name)
     target_compile_options(mynah_${name} PRIVATE -O0)
     set(headers mynah_headers_unoptimised)
   elseif(name IN_LIST MYNAH_PLAIN_LIBRARIES)
-    target_compile_options(mynah_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-    set(headers mynah_headers_plain)
+    target_compile_options(mynah_${name} PRIVATE ${MYNAH_PLAIN_OPTIONS})
+    if(TARGET mynah_headers_plain)
+      set(headers mynah_headers_plain)
+    endif()
   endif()
   if(TARGET ${headers})
     target_link_libraries(mynah_${name} PRIVATE fmt::fmt)
@@ -72,8 +77,7 @@ function(mynah_library name)
   target_link_libraries(mynah_${name} PRIVATE mynah_warnings mynah_baseline)
   if(NOT name IN_LIST MYNAH_UNGROUPED_LIBRARIES)
     mynah_group_later(mynah_${name})
-    # A program that wants one function of a group can leave the rest, and the libraries that the rest needs.
-    target_compile_options(mynah_${name} PRIVATE -ffunction-sections -fdata-sections)
+    target_compile_options(mynah_${name} PRIVATE ${MYNAH_SECTIONS})
   endif()
 endfunction()
 
