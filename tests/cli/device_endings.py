@@ -1,7 +1,8 @@
 """How runs end whose device dies or computes wrongly: what is kept, what is told, with which exit code.
 
-usage: device_endings.py MYNAH PLACE_TOOL DRIVER. Skipped without real weights.
+usage: device_endings.py MYNAH PLACE_TOOL DRIVER [--jobs N]. Skipped without real weights.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -12,7 +13,7 @@ import tempfile
 import time
 
 from checks import SENTENCE, Checks, needs, run
-from fault_runs import HIBARI, LONGEST_S, SILERO, Rig, main_arguments, segments
+from fault_runs import HIBARI, LONGEST_S, SILERO, Rig, main_arguments, segments, side_by_side
 
 # A sentence is spoken when the next one begins. That has phonemes which the first has not: to count them nobody needs the worker.
 FIRST, REST = "A bird sings.\n\nM", "uch joy.\n"
@@ -43,12 +44,12 @@ def wait_for_still_worker(pid):
         time.sleep(0.3)
 
 
-def speak_from_a_pipe(rig, device, begin, clauses, then, rest="", flags=(), program=None, **variables):
+def speak_from_a_pipe(rig, device, begin, clauses, then, rest="", flags=(), program=None, home=None, **variables):
     """Speaks the beginning and, once so many clauses were spoken, does something to the process, and speaks the rest.
 
     Gives the exit code, the objects, standard error, the sounds that lie there.
     """
-    home = rig.home()
+    home = home or rig.home()
     command = [program or rig.program, *SPEAK, *flags, "--device", device, "--out", home / "out.wav"]
     process = subprocess.Popen([str(word) for word in command], env=rig.environment(home, **variables), text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -162,15 +163,15 @@ def left_fault(rig, number):
         process.send_signal(number)
         process.wait(LONGEST_S)
 
-    shared = segments()
-    code, _, err, files = speak_from_a_pipe(rig, "simt:0,cpu", "A bird sings.\n\nTwo go.\n\nM", 1, stop, MYNAH_FAULT="tts.vocoder:hang@2")
+    shared, home = segments(), rig.home()
+    code, _, err, files = speak_from_a_pipe(rig, "simt:0,cpu", "A bird sings.\n\nTwo go.\n\nM", 1, stop, home=home,
+                                            MYNAH_FAULT="tts.vocoder:hang@2")
     if code != 128 + number:
         return f"wanted {128 + number}, found {code}: {err[-400:]}"
     if "hung" in err or "goes on" in err:
         return f"the device is said to have failed: {err[-400:]}"
     if files != ["out.wav.partial"]:
         return f"wanted what was said, found {files}"
-    home = max(rig.folder.glob("run*"), key=lambda folder: int(folder.name[3:]))
     left = [*rig.leftovers(home, shared), *home.rglob("*.distrust")]
     return f"left behind: {left}" if left else None
 
@@ -281,39 +282,50 @@ def kept_times_fault(rig):
     return None if proofs and all(proof["cpu_ms_per_second"] > 0 for proof in proofs) else f"the processor's time is not told: {proofs}"
 
 
+def endings(rig, languages):
+    """(name, what finds its fault) of each; `languages`: a model that tells them."""
+    flags = ["--vad-model", SILERO, "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--max-new-tokens", "8",
+             "--temperature-increment", "0"]
+    whisper = [*flags, "--model", rig.whisper]
+    return [
+        ("a proof that was made before", lambda: kept_times_fault(rig)),
+        ("a worker dies between two sentences", lambda: refused_fault(*speak_with_a_death(rig, "simt:0"))),
+        ("and the processor goes on", lambda: moved_fault(*speak_with_a_death(rig, "simt:0,cpu"))),
+        ("the program is removed while it runs", lambda: removed_fault(rig)),
+        ("the last look, though the user stops", lambda: stopped_fault(rig)),
+        ("Ctrl-C while a device hangs", lambda: left_fault(rig, signal.SIGINT)),
+        ("SIGTERM while a device hangs", lambda: left_fault(rig, signal.SIGTERM)),
+        ("Ctrl-C while a device is proven", lambda: proving_fault(rig)),
+        ("a book", lambda: spoken_fault(rig, "--out", "HOME/book.wav")),
+        ("a text by lines", lambda: spoken_fault(rig, "--output-dir", "HOME/lines")),
+        ("a clause that only the last look doubts", lambda: warned_fault(rig)),
+        ("a text by lines that only the last look doubts", lambda: last_line_fault(rig)),
+        ("a sound that only the last look doubts", lambda: doubted_fault(rig, "--out", "HOME/out.wav")),
+        ("lexicons that are not here", lambda: lexicons_fault(rig)),
+        ("several recordings, transcribe", lambda: several_fault(rig, "transcribe", "stt.encoder:lost@1", whisper)),
+        ("several recordings, wer", lambda: scored_fault(rig, whisper)),
+        ("several recordings, vad", lambda: several_fault(rig, "vad", "vad:lost@1", ["--model", SILERO])),
+        ("several recordings, --detect-language",
+         lambda: several_fault(rig, "transcribe", "stt.encoder:lost@1", [*flags, "--model", languages, "--detect-language"])),
+        ("the last look, though another recording fails", lambda: last_look_fault(rig, whisper))]
+
+
 def main():
-    (program, tool, driver), _ = main_arguments()
+    (program, tool, driver), rest = main_arguments()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--jobs", type=int, default=1)
+    jobs = parser.parse_args(rest).jobs
     needs(SENTENCE, SILERO, HIBARI)
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         rig = Rig(program, tool, driver, pathlib.Path(folder))
-        rig.must_run(rig.environment(rig.warm), "devices", "--prove", "simt:0")
-        checks.add("a proof that was made before", kept_times_fault(rig))
-        checks.add("a worker dies between two sentences", refused_fault(*speak_with_a_death(rig, "simt:0")))
-        checks.add("and the processor goes on", moved_fault(*speak_with_a_death(rig, "simt:0,cpu")))
-        checks.add("the program is removed while it runs", removed_fault(rig))
-        checks.add("the last look, though the user stops", stopped_fault(rig))
-        checks.add("Ctrl-C while a device hangs", left_fault(rig, signal.SIGINT))
-        checks.add("SIGTERM while a device hangs", left_fault(rig, signal.SIGTERM))
-        checks.add("Ctrl-C while a device is proven", proving_fault(rig))
-        checks.add("a book", spoken_fault(rig, "--out", "HOME/book.wav"))
-        checks.add("a text by lines", spoken_fault(rig, "--output-dir", "HOME/lines"))
-        checks.add("a clause that only the last look doubts", warned_fault(rig))
-        checks.add("a text by lines that only the last look doubts", last_line_fault(rig))
-        checks.add("a sound that only the last look doubts", doubted_fault(rig, "--out", "HOME/out.wav"))
-        checks.add("lexicons that are not here", lexicons_fault(rig))
-        rig.run("transcribe", "simt:0", warm=True)  # proves it
-        flags = ["--vad-model", SILERO, "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--max-new-tokens", "8",
-                 "--temperature-increment", "0"]
-        whisper = [*flags, "--model", rig.whisper]
-        checks.add("several recordings, transcribe", several_fault(rig, "transcribe", "stt.encoder:lost@1", whisper))
-        checks.add("several recordings, wer", scored_fault(rig, whisper))
-        checks.add("several recordings, vad", several_fault(rig, "vad", "vad:lost@1", ["--model", SILERO]))
-        subprocess.run([tool, "languages", rig.folder / "languages.gguf"], check=True)
-        checks.add("several recordings, --detect-language",
-                   several_fault(rig, "transcribe", "stt.encoder:lost@1",
-                                 [*flags, "--model", rig.folder / "languages.gguf", "--detect-language"]))
-        checks.add("the last look, though another recording fails", last_look_fault(rig, whisper))
+        languages = rig.folder / "languages.gguf"
+        subprocess.run([tool, "languages", languages], check=True)
+        proofs = [lambda: rig.must_run(rig.environment(rig.warm), "devices", "--prove", "simt:0"),
+                  lambda: rig.run("transcribe", "simt:0", warm=True)]
+        list(side_by_side(jobs, lambda prove: prove(), proofs))
+        for (name, _), fault in side_by_side(jobs, lambda ending: ending[1](), endings(rig, languages)):
+            checks.add(name, fault)
     checks.close()
 
 

@@ -4,12 +4,11 @@ usage: fault_matrix.py MYNAH PLACE_TOOL DRIVER [--all] [--only TEXT] [--jobs N].
 device several times, and `mynah vad` a few of them; with it every cell runs, and a table is printed. Skipped without real weights.
 """
 import argparse
-import pathlib
 import tempfile
 
 from checks import SENTENCE, Checks, needs
 from fault_judge import but_for_time, fallback_fault, refusal_fault, split_at
-from fault_runs import HIBARI, SILERO, Rig, main_arguments, side_by_side
+from fault_runs import HIBARI, SILERO, Rigs, main_arguments, side_by_side
 
 KINDS = ["crash", "exit", "hang", "lost", "nan", "oom", "stop", "wrong"]
 VERBS = ("transcribe", "speak", "vad")
@@ -34,10 +33,10 @@ FEW_OF_VAD = ["wrong", "nan", "crash"]
 FEW_APART = ["crash", "wrong"]
 
 
-def prepare(rig, checks):
+def prepare_whole(rig, verbs, checks):
     """What each device makes of the work when none fails. The proofs of these runs are those of all others."""
     references = {}
-    for verb in VERBS:
+    for verb in verbs:
         for device in ("cpu", "simt:0", "cuda"):
             if verb != "vad":  # its model was proven for `transcribe`
                 rig.run(verb, device, warm=True)  # the first proves
@@ -45,28 +44,31 @@ def prepare(rig, checks):
             fault = None
             if outcome.code or None in outcome.pieces or outcome.left or outcome.moves():
                 fault = f"exit code {outcome.code}, {outcome.pieces.count(None)} pieces missing, {outcome.left}: {outcome.err}"
-            checks.add(f"{verb} on {device} without a fault", fault)
+            checks.append((f"{verb} on {device} without a fault", fault))
             references[verb, {"cuda": "cuda:0"}.get(device, device)] = outcome
         for device in ("simt:0", "cuda:0"):
             told_apart = split_at(references[verb, device].pieces, references[verb, "cpu"].pieces,
                                   references[verb, device].pieces) == 0
-            checks.add(f"{verb}: pieces of {device} and of cpu can be told apart",
-                       None if told_apart else "a piece is the same by both")
+            checks.append((f"{verb}: pieces of {device} and of cpu can be told apart",
+                           None if told_apart else "a piece is the same by both"))
     rig.favour("cuda:0")
-    for verb in VERBS:
+    for verb in verbs:
         outcome = rig.run(verb, "auto")
         same = outcome.pieces == references[verb, "cuda:0"].pieces
-        checks.add(f"{verb} on auto takes the card that is faster", None if same else f"{outcome.device()}: {outcome.err}")
+        checks.append((f"{verb} on auto takes the card that is faster", None if same else f"{outcome.device()}: {outcome.err}"))
     return references
 
 
-def prepare_apart(rig, checks, references):
+def prepare_apart(rig, verbs, checks, references):
     """The same of stages apart."""
-    for _ in range(2):  # the whole is proven, then its stages apart, each time more slowly than the processor
-        rig.run("speak", PLANNED, warm=True)
-        rig.favour("cuda:0")
-        rig.favour("cuda:0")
+    if "speak" in verbs:
+        for _ in range(2):  # the whole is proven, then its stages apart, each time more slowly than the processor
+            rig.run("speak", PLANNED, warm=True)
+            rig.favour("cuda:0")
+            rig.favour("cuda:0")
     for asked, (verb, alone) in APART.items():
+        if verb not in verbs:
+            continue
         if asked != PLANNED:
             rig.run(verb, asked, warm=True)
         outcome = references[verb, asked] = rig.run(verb, asked, warm=True)
@@ -78,12 +80,30 @@ def prepare_apart(rig, checks, references):
             fault = f"exit code {outcome.code}, on {devices}, {outcome.left}: {outcome.err}"
         elif split_at(outcome.pieces, references[verb, alone].pieces, outcome.pieces) != 0:
             fault = "a piece is the same by the processor alone"
-        checks.add(f"{verb} on {asked} without a fault, its stages apart", fault)
-    for asked in SHARED_OUT:
-        references["speak", asked] = rig.run("speak", asked, warm=True)
-    planned = [asked for asked in SHARED_OUT if references["speak", asked].pieces == references["speak", PLANNED].pieces]
-    checks.add("what the plan takes apart is what a request for the same devices gives",
-               None if len(planned) == 1 else f"{len(planned)} of {SHARED_OUT} give the same")
+        checks.append((f"{verb} on {asked} without a fault, its stages apart", fault))
+    if "speak" in verbs:
+        for asked in SHARED_OUT:
+            references["speak", asked] = rig.run("speak", asked, warm=True)
+        planned = [asked for asked in SHARED_OUT if references["speak", asked].pieces == references["speak", PLANNED].pieces]
+        checks.append(("what the plan takes apart is what a request for the same devices gives",
+                       None if len(planned) == 1 else f"{len(planned)} of {SHARED_OUT} give the same"))
+
+
+def prepare(rigs, jobs, checks, apart=False):
+    """(verb, device) -> what it makes of the work when none fails; `apart`: of stages apart too."""
+    def prepare_side(verbs):
+        found = []
+        references = prepare_whole(rigs.sides[verbs], verbs, found)
+        if apart:
+            prepare_apart(rigs.sides[verbs], verbs, found, references)
+        return references, found
+
+    everything = {}
+    for _, (references, found) in side_by_side(jobs, prepare_side, list(rigs.sides)):
+        everything.update(references)
+        for check in found:
+            checks.add(*check)
+    return everything
 
 
 def cells(everything):
@@ -148,18 +168,17 @@ def main():
     needs(SENTENCE, SILERO, HIBARI)
     checks, results = Checks(), {}
     with tempfile.TemporaryDirectory() as folder:
-        rig = Rig(program, tool, driver, pathlib.Path(folder))
-        references = prepare(rig, checks)
-        prepare_apart(rig, checks, references)
+        rigs = Rigs(program, tool, driver, folder)
+        references = prepare(rigs, options.jobs, checks, apart=True)
         wanted = [cell for cell in cells(options.all) if options.only in name_of(*cell)]
-        run = lambda cell: rig.run(cell[0], cell[3], f"{cell[2]}:{cell[1]}@{cell[4]}")
+        run = lambda cell: rigs.run(cell[0], cell[3], f"{cell[2]}:{cell[1]}@{cell[4]}")
         for cell, outcome in side_by_side(options.jobs, run, wanted):
             verb, asked = cell[0], cell[3]
             device, alone = (asked, APART[asked][1]) if asked in APART else (ASKED[asked][0], "cpu")
             first = references[verb, device]
             others = [references[verb, split] for split in SHARED_OUT] if asked == PLANNED else []
             fault = but_for_time(fault_of(cell, outcome, first, references[verb, alone], others),
-                                 lambda: fault_of(cell, run(cell), rig.run(verb, device), rig.run(verb, alone), others))
+                                 lambda: fault_of(cell, run(cell), rigs.run(verb, device), rigs.run(verb, alone), others))
             checks.add(name_of(*cell), fault and f"{fault}\n    said: {outcome.err[-1500:]}")
             results[cell] = (fault, outcome.seconds - first.seconds)
     if options.all:

@@ -215,6 +215,19 @@ class Rig:
         return left
 
 
+class Rigs:
+    """One for what hears and one for what speaks, so that the proofs of both can be made side by side."""
+
+    def __init__(self, program, tool, driver, folder):
+        self.sides = {}
+        for verbs in (("transcribe", "vad"), ("speak",)):
+            (home := pathlib.Path(folder) / verbs[0]).mkdir()
+            self.sides[verbs] = Rig(program, tool, driver, home)
+
+    def run(self, verb, *of, **more):
+        return next(rig for verbs, rig in self.sides.items() if verb in verbs).run(verb, *of, **more)
+
+
 def side_by_side(jobs, call, items):
     """(item, call(item)) in the order of the items, so many computed at a time."""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

@@ -6,14 +6,13 @@ one order of devices, or it is named as doubtful. Skipped without real weights.
 """
 import argparse
 import os
-import pathlib
 import random
 import tempfile
 
 from checks import SENTENCE, Checks, needs
 from fault_judge import but_for_time, common_fault
 from fault_matrix import KINDS, STAGES, prepare
-from fault_runs import HIBARI, PIECES, SILERO, Rig, main_arguments, side_by_side
+from fault_runs import HIBARI, PIECES, SILERO, Rigs, main_arguments, side_by_side
 
 REQUESTS = {
     "transcribe": ["auto", "simt:0,cpu", "cuda,cpu", "cuda,simt:0,cpu", "simt:0,cuda,cpu", "stt=cuda:0,cpu,vad=simt:0,cpu",
@@ -66,17 +65,17 @@ def main():
     checks = Checks()
     chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        rig = Rig(program, tool, driver, pathlib.Path(folder))
-        references = prepare(rig, checks)
+        rigs = Rigs(program, tool, driver, folder)
+        references = prepare(rigs, options.jobs, checks)
         cases = list(chosen(chance, options.runs))
         descriptors = len(os.listdir("/proc/self/fd"))
         # What the devices of each request make of each piece, those of a split model included.
         whole = {}
         requests = sorted({(verb, request) for verb, request, _ in cases})
-        for (verb, request), outcome in side_by_side(options.jobs, lambda of: rig.run(*of), requests):
+        for (verb, request), outcome in side_by_side(options.jobs, lambda of: rigs.run(*of), requests):
             checks.add(f"{verb} on {request} without a fault", None if outcome.code == 0 and not outcome.left else outcome.err)
             whole[verb, request] = outcome
-        run = lambda case: rig.run(*case[:2], ",".join(f"{stage}:{kind}@{call}" for stage, kind, call in case[2]))
+        run = lambda case: rigs.run(*case[:2], ",".join(f"{stage}:{kind}@{call}" for stage, kind, call in case[2]))
         for number, ((verb, request, faults), outcome) in enumerate(side_by_side(options.jobs, run, cases)):
             pieces = {device: made.pieces for (of, device), made in references.items() if of == verb}
             pieces["request"] = whole[verb, request].pieces
@@ -85,7 +84,7 @@ def main():
             ends_at_cpu = "cpu" in request or request == "auto"
             made = {"pieces": pieces, "longest": longest}
             fault = but_for_time(outcome_fault(outcome, made, faults, ends_at_cpu),
-                                 lambda: outcome_fault(run((verb, request, faults)), {**made, "longest": rig.run(verb, request)},
+                                 lambda: outcome_fault(run((verb, request, faults)), {**made, "longest": rigs.run(verb, request)},
                                                        faults, ends_at_cpu))
             checks.add(f"run {number + 1}: {verb} on {request}, {faults}", fault)
         checks.add("no descriptor was left open here", None if len(os.listdir("/proc/self/fd")) == descriptors else "some were")
