@@ -86,6 +86,13 @@ def use(bare: Bare, package: Path, recording: Path, words: list[str]) -> None:
                              check=True).stdout.strip()
     bare.check("it says its version", bare.run("mynah", "--version"), re.escape(version))
 
+    documents = root / "usr/share/doc/mynah"
+    readme = documents / "README.md"
+    links = re.findall(r"\]\((docs/[^)#]+)", readme.read_text(encoding="utf-8")) if readme.is_file() else []
+    lacking = [link for link in links if not (documents / link).is_file()]
+    bare.check(f"the README is there, and the {len(links)} documents that it links to",
+               subprocess.CompletedProcess([], int(bool(lacking) or not links), str(lacking), ""))
+
     said = ".*".join(map(re.escape, words))
     shutil.copy(recording, root / "said.wav")
     bare.check("the built-in recogniser hears a recording", bare.run("mynah", "transcribe", "/said.wav"), said)
