@@ -59,7 +59,8 @@ int ask_late() {
   const timespec brief{.tv_sec = 0, .tv_nsec = 1000};
   ::nanosleep(&brief, nullptr);
   std::fputs("to a standard error that is not there\n", stderr);
-  if (std::fopen("/dev/urandom", "rb") != nullptr) {
+  if (std::FILE* const opened = std::fopen("/dev/urandom", "rb"); opened != nullptr) {
+    std::fclose(opened);
     return kSucceeded;
   }
   pthread_t thread{};

@@ -66,8 +66,8 @@ bool continues_capital(std::string_view capital, std::string_view rest) {
 
 std::string join_capital(std::string_view capital, std::string_view rest,
                          const std::function<bool(const std::string&)>& knows) {
-  const std::string joined = std::string(capital) + std::string(rest);
-  const std::string apart = std::string(capital) + " " + std::string(rest);
+  std::string joined = std::string(capital) + std::string(rest);
+  std::string apart = std::string(capital) + " " + std::string(rest);
   const std::u32string letters = to_code_points(capital);
   const std::u32string word = to_lower(first_word(to_code_points(rest.substr(0, 64))));
   if (word.empty()) {

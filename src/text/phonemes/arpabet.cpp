@@ -267,7 +267,7 @@ class Speaker {
 
   [[nodiscard]] std::u32string british_vowel(size_t i) const {
     const Sound& sound = sounds_[i];
-    const std::u32string usual(kPhones[sound.number].british);
+    std::u32string usual(kPhones[sound.number].british);
     const bool vowel_follows = vowel_at(i + 1);
     if (is_at(i + 1, R)) {
       return sound.is(AH) && sound.stress == 0 ? U"ə" : before_r(sound, vowel_at(i + 2));

@@ -47,8 +47,11 @@ bool ends_date(std::string_view text, size_t stop) {
       return false;
     }
     ++numbers;
-    if (numbers == 1 && (at == 0 || text[--at] != '.')) {
-      return false;
+    if (numbers == 1) {
+      if (at == 0 || text[at - 1] != '.') {
+        return false;
+      }
+      --at;
     }
   }
   return is_border_before(text, at);
