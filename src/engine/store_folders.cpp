@@ -9,7 +9,7 @@ namespace mynah::engine {
 
 namespace {
 
-std::string from_either_case(const Environment& environment, std::string name) {
+std::string from_either_case(const Environment& environment, const std::string& name) {
   if (const auto value = environment.get(name)) {
     return *value;
   }

@@ -23,7 +23,7 @@ bool has_word(std::string_view words, std::string_view wanted) {
 }  // namespace
 
 std::string language_codes(std::string_view language) {
-  const std::string wanted = ascii_lower(language);
+  std::string wanted = ascii_lower(language);
   for (const auto& row : language_code_table() | std::views::split('\n')) {
     const std::string_view line(row.begin(), row.end());
     const size_t tab = line.find('\t');

@@ -48,6 +48,7 @@ std::vector<std::string> languages_of(const whisper::ModelHeader& model) {
   }
   const WhisperSpecialTokens& special = model.tokenizer.special();
   std::vector<std::string> codes;
+  codes.reserve(static_cast<size_t>(special.n_languages));
   for (int32_t i = 0; i < special.n_languages; ++i) {
     codes.emplace_back(model.tokenizer.language_code(special.language_begin + i));
   }
