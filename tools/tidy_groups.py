@@ -6,6 +6,7 @@ wrong stands in a file that one knows, and a leak that the analyzer only suspect
 shared_ptr that is handed on) is none. COMMAND is clang-tidy with its options but for -p and the file.
 """
 import concurrent.futures
+import itertools
 import json
 import pathlib
 import re
@@ -33,7 +34,7 @@ def main():
     src = pathlib.Path.cwd() / "src"
     folder = build / "tidy"
     folder.mkdir(exist_ok=True)
-    groups, alone, entries = {}, [], []
+    groups, alone, entries = {}, set(), []
     for entry in json.loads((build / "compile_commands.json").read_text()):
         file = pathlib.Path(entry["file"])
         if re.fullmatch(r"unity_src_.*\.cxx", file.name):
@@ -41,9 +42,8 @@ def main():
             groups[entry["file"]] = sources
             entries.append(entry)
         elif file.is_relative_to(src) and file.suffix == ".cpp":
-            alone.append(str(file))
+            alone.add(str(file))
     (folder / "compile_commands.json").write_text(json.dumps(entries))
-    alone = sorted(set(alone))
 
     def faults(file):
         """What is said of a source or a group that is not clean; nothing of one that is."""
@@ -55,15 +55,15 @@ def main():
         return "".join(map(faults, groups[file]))
 
     seen = {*alone, *(source for sources in groups.values() for source in sources)}
-    missing = sorted(set(map(str, src.rglob("*.cpp"))) - seen)
     print(f"{len(groups)} groups of {sum(map(len, groups.values()))} sources, {len(alone)} sources alone")
-    found = [f"no build compiles {path}\n" for path in missing]
+    failed = not seen
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for text in pool.map(faults, [*groups, *alone]):
+        unseen = sorted({str(path) for path in src.rglob("*.cpp")} - seen)
+        for text in itertools.chain((f"no build compiles {path}" for path in unseen), pool.map(faults, [*groups, *sorted(alone)])):
             if text:
                 print(text, flush=True)
-                found.append(text)
-    sys.exit(1 if found or not seen else 0)
+                failed = True
+    sys.exit(failed)
 
 
 main()
