@@ -325,10 +325,8 @@ def main():
     parser.add_argument("--only", default="", help="environments whose name has this")
     options = parser.parse_args()
     folders = options.wheels + [pathlib.Path(folder) for folder in os.environ.get("MYNAH_WHEELS", "").split(":") if folder]
-    # The loader's folders are named to mynah whole.
-    options.cache = options.cache.absolute()
     options.cache.mkdir(parents=True, exist_ok=True)
-    counts, figures, store_of = collections.Counter(), collections.Counter(), options.work or options.cache.parent
+    counts, figures, store_of = collections.Counter(), collections.Counter(), (options.work or options.cache.parent).absolute()
     store_of.mkdir(parents=True, exist_ok=True)
     if not options.offline and shutil.disk_usage(store_of).free < ROOM - sum(wheel.stat().st_size for wheel in options.cache.glob("*")):
         print(f"{store_of} has little room: nothing is fetched")
