@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Assembles every program of mynah's (the kernels' PTX) for every architecture that it can run on.
 
-Usage: check_programs.py PTXAS FOLDER TRAFFIC BUDGET [--write]
+Usage: check_programs.py PTXAS FOLDER BUDGET PROGRAMS [--traffic FILE] [--all | --write | --count]
 
-FOLDER holds GROUP.smLEVEL.ptx, as the build leaves them; TRAFFIC is what mynah_bench_traffic prints. BUDGET
-(docs/kernels.tsv) says what each kernel takes: a spill, more registers or shared memory, less occupancy, less of what is moved
-wanted, more conflicts in shared memory, fewer products by matrix units, a kernel that is not in it or no longer there, and a
-program that is refused are failures. --write makes the budget anew from what is found, spills excepted.
+FOLDER holds GROUP.smLEVEL.ptx, as the build leaves them. BUDGET (docs/kernels.tsv) says what each kernel takes: a spill, more
+registers or shared memory, less occupancy, less of what is moved wanted, more conflicts in shared memory, fewer products by
+matrix units, a kernel that is not in it or no longer there, and a program that is refused are failures. PROGRAMS
+(docs/kernel_programs.tsv) has the digests of the programs that the budget is of: what has the same instructions takes the same of
+a card, and is assembled with --all alone. --traffic is what mynah_bench_traffic prints; --count prints how many programs are to
+be assembled, for who makes that only where it is wanted. --write assembles all and makes both files anew from what is found,
+spills excepted.
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import os
 import re
 import subprocess
@@ -110,12 +114,41 @@ def carried(folder):
     return kept
 
 
-def measure(ptxas, folder):
-    """{(kernel, level, arch): (threads, registers, shared, occupancy)}, and what is wrong."""
-    found, wrong = {}, []
-    jobs = [(path, level, arch) for path, (_, level) in carried(folder).items() for arch in architectures_of(level)]
-    if not jobs:
-        sys.exit(f"check_programs: no programs in {folder}")
+def digest(path):
+    return hashlib.sha256(instructions(path).encode()).hexdigest()[:16]
+
+
+def read_programs(path):
+    """{(group, level): digest}."""
+    rows = [line.rstrip("\n").split("\t") for line in open(path, encoding="utf-8") if not line.startswith("#")]
+    return {(group, int(level)): known for group, level, known in rows}
+
+
+def write_programs(path, programs):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("# The programs that docs/kernels.tsv is of: group, level, the first digits of SHA-256 of its instructions. Made\n"
+                  "# and read by tools/check_programs.py.\n")
+        for program, (group, level) in sorted(programs.items(), key=lambda item: item[1]):
+            out.write(f"{group}\t{level}\t{digest(program)}\n")
+
+
+def as_budgeted(path, level, allowed):
+    """The rows that the budget has of a program's kernels; None: it lacks one."""
+    keys = [(kernel, level, arch) for kernel in threads_of(path) for arch in architectures_of(level)]
+    if any(key not in allowed for key in keys):
+        return None
+    return {key: allowed[key] for key in keys}
+
+
+def measure(ptxas, programs, known, allowed):
+    """{(kernel, level, arch): (threads, registers, shared, occupancy)}, what is wrong, and how many were assembled. `known` are
+    the digests of programs whose rows are taken from the budget as they are."""
+    found, wrong, jobs = {}, [], []
+    for path, (group, level) in programs.items():
+        rows = as_budgeted(path, level, allowed) if known.get((group, level)) == digest(path) else None
+        found |= rows or {}
+        if rows is None:
+            jobs += [(path, level, arch) for arch in architectures_of(level)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for (path, level, arch), (facts, error) in zip(jobs, pool.map(lambda job: assemble(ptxas, *job), jobs)):
             if error:
@@ -228,24 +261,40 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ptxas")
     parser.add_argument("folder")
-    parser.add_argument("traffic")
     parser.add_argument("budget")
-    parser.add_argument("--write", action="store_true", help="make the budget anew")
+    parser.add_argument("programs")
+    parser.add_argument("--traffic", help="what mynah_bench_traffic printed")
+    parser.add_argument("--count", action="store_true", help="only print how many programs changed")
+    parser.add_argument("--all", action="store_true", help="assemble those, too, that did not change")
+    parser.add_argument("--write", action="store_true", help="make the budget and the list of programs anew")
     options = parser.parse_args()
-    found, wrong, assembled = measure(options.ptxas, options.folder)
-    traffic, columns = read_traffic(options.traffic)
+    programs = carried(options.folder)
+    if not programs:
+        sys.exit(f"check_programs: no programs in {options.folder}")
+    allowed, allowed_traffic = read_budget(options.budget)
+    every = options.all or options.write
+    known = {} if every else read_programs(options.programs)
+    if options.count:
+        print(sum(known.get(names) != digest(path) for path, names in programs.items()))
+        return
+    if options.write and not options.traffic:
+        parser.error("--write wants --traffic")
+    found, wrong, assembled = measure(options.ptxas, programs, known, allowed)
+    traffic, columns = read_traffic(options.traffic) if options.traffic else (None, None)
     if options.write:
         write_budget(options.budget, found, traffic, columns)
+        write_programs(options.programs, programs)
     else:
-        allowed, allowed_traffic = read_budget(options.budget)
         wrong += compare(found, allowed)
-        wrong += compare_traffic(traffic, allowed_traffic, columns, {(kernel, level) for kernel, level, _ in found})
+        if traffic is not None:
+            wrong += compare_traffic(traffic, allowed_traffic, columns, {(kernel, level) for kernel, level, _ in found})
         if wrong:
             wrong.append("if that is what it should be: tools/check_programs.py ... --write, and look at the difference")
     for line in wrong:
         print(f"check_programs: {line}", file=sys.stderr)
     kernels = len({kernel for kernel, _, _ in found})
-    print(f"{assembled} programs assembled, {kernels} kernels: {'not ' if wrong else ''}within their budget")
+    print(f"{assembled} of {sum(len(architectures_of(level)) for _, level in programs.values())} programs assembled, "
+          f"{kernels} kernels: {'not ' if wrong else ''}within their budget")
     sys.exit(1 if wrong else 0)
 
 
