@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "much.h"
 #include "speech/cue_atoms.h"
 #include "speech/writer_parts.h"
 #include "speech/writers.h"
@@ -293,7 +294,7 @@ std::string without_spaces(std::string text) {
 TEST(ReadableCues, KeepTheirPromisesWhateverTheRecogniserSays) {
   std::mt19937 random(7);
   size_t cue_count = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (size_t round = 0; round < test::much(400); ++round) {
     const std::vector<Segment> segments = random_segments(random);
     std::string said;
     for (const Segment& segment : segments) {
@@ -327,7 +328,7 @@ TEST(ReadableCues, KeepTheirPromisesWhateverTheRecogniserSays) {
       }
     }
   }
-  EXPECT_GT(cue_count, 2000U);
+  EXPECT_GT(cue_count, test::much(2000));
 }
 
 // Where speech is as fast as people speak, every cue can be read.

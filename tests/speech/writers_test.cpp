@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "much.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -186,7 +187,7 @@ std::vector<ParsedCue> expected_cues(const Transcript& transcript) {
 }
 
 TEST(Writers, SubtitlesReadBackAsTheyWere) {
-  for (uint32_t seed = 0; seed < 20; ++seed) {
+  for (uint32_t seed = 0; seed < test::much(20); ++seed) {
     const Transcript transcript = random_transcript(seed);
     EXPECT_EQ(parse_subtitles(write_transcript(transcript, TranscriptFormat::Srt, {})),
               expected_cues(transcript));
@@ -196,7 +197,7 @@ TEST(Writers, SubtitlesReadBackAsTheyWere) {
 }
 
 TEST(Writers, BrokenLinesKeepEveryCharacter) {
-  for (uint32_t seed = 0; seed < 20; ++seed) {
+  for (uint32_t seed = 0; seed < test::much(20); ++seed) {
     Transcript transcript = random_transcript(seed);
     for (const WithWords with_words : {WithWords::Yes, WithWords::No}) {
       if (with_words == WithWords::No) {
