@@ -148,7 +148,7 @@ void RecognizerFlags::fields(Fields& fields) {
               "Tokens never written; -1: the symbols that are no speech.");
   fields.flag("suppress-blank", whisper.suppress_blank, "No window begins with a space alone.");
   fields.option("suppress-regex", "RE", whisper.suppress_regex,
-                "Tokens never written, by their text.");
+                "Tokens never written, by their whole text (RE2).");
   fields.time("max-initial-timestamp", whisper.max_initial_timestamp_s,
               "The first segment of a window begins by then.");
   fields.option("max-new-tokens", "N", whisper.max_new_tokens, "Tokens of a window at most.");

@@ -18,7 +18,7 @@ struct RuleOptions {
   bool timestamps = true;
   bool suppress_blank = true;
   std::vector<int32_t> suppress_tokens = {-1};  // -1: WhisperTokenizer::non_speech_tokens
-  std::string suppress_regex = {};              // tokens whose text it finds never come
+  std::string suppress_regex = {};              // RE2: tokens whose text it is never come
   float max_initial_timestamp_s = 1.0F;         // 0 or less: no limit
 };
 
