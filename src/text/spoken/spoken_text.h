@@ -15,7 +15,7 @@ enum class EnglishDialect : uint8_t {
 };
 
 enum class EmojiReading : uint8_t {
-  Names,   // the common ones by a short name, the rest silent
+  Names,   // by what Unicode calls them; those without a name are silent
   Silent,  // none is read
 };
 

@@ -13,6 +13,8 @@
 MYNAH_WORD_TABLE(abbreviations)
 MYNAH_WORD_TABLE(currencies)
 MYNAH_WORD_TABLE(elements)
+MYNAH_WORD_TABLE(emoji)
+MYNAH_WORD_TABLE(emoticons)
 MYNAH_WORD_TABLE(phrases)
 MYNAH_WORD_TABLE(respelled)
 MYNAH_WORD_TABLE(signs)
@@ -82,6 +84,14 @@ const TableRows& table_rows(WordTable table) {
     }
     case WordTable::Elements: {
       static const TableRows rows = read_rows(words_elements());
+      return rows;
+    }
+    case WordTable::Emoji: {
+      static const TableRows rows = read_rows(words_emoji());
+      return rows;
+    }
+    case WordTable::Emoticons: {
+      static const TableRows rows = read_rows(words_emoticons());
       return rows;
     }
     case WordTable::Phrases: {

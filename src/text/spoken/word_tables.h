@@ -15,6 +15,8 @@ enum class WordTable : uint8_t {
   Abbreviations,
   Currencies,
   Elements,
+  Emoji,
+  Emoticons,
   Phrases,
   Respelled,
   Signs,
