@@ -4,13 +4,9 @@
 
 #include "base/ascii.h"
 #include "text/spoken/html_entities.h"
-#include "text/utf8.h"
 
 namespace mynah {
 namespace {
-
-// More digits than any code point has; the names are shorter.
-constexpr size_t kMostEntityBytes = 16;
 
 std::string without_prefix(const std::string& name) {
   return name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
@@ -27,12 +23,12 @@ std::string replace_entities(std::string_view text) {
     if (ampersand == text.size()) {
       break;
     }
-    const std::string_view rest = text.substr(ampersand + 1, kMostEntityBytes + 1);
+    const std::string_view rest = text.substr(ampersand + 1, kLongestEntityName + 1);
     const size_t end = rest.find(';');
-    const auto character =
-        end == std::string_view::npos ? std::nullopt : entity_character(rest.substr(0, end));
-    if (character) {
-      append_utf8(out, *character);
+    const auto characters =
+        end == std::string_view::npos ? std::nullopt : entity_characters(rest.substr(0, end));
+    if (characters) {
+      out += *characters;
       at = ampersand + end + 2;
     } else {
       out += '&';

@@ -1,35 +1,16 @@
 #include "text/spoken/html_entities.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <map>
+#include <utility>
 
 #include "base/check.h"
-#include "base/embedded_file.h"
-#include "base/tsv_lines.h"
+#include "text/spoken/word_tables.h"
 #include "text/utf8.h"
-
-MYNAH_EMBEDDED_FILE(html_entities, MYNAH_SPOKEN_FOLDER "/html_entities.tsv")
 
 namespace mynah {
 namespace {
-
-using Entities = std::map<std::string_view, char32_t>;
-
-Entities read_entities() {
-  Entities entities;
-  for_each_tsv_line<2>(html_entities(), [&](const auto& fields) {
-    const auto& [name, number] = fields;
-    uint32_t code_point = 0;
-    const auto end = std::from_chars(number.begin(), number.end(), code_point, 16);
-    MYNAH_CHECK(end.ec == std::errc() && end.ptr == number.end(),
-                "html_entities.tsv has a code point in each line");
-    entities.emplace(name, code_point);
-  });
-  return entities;
-}
 
 char32_t numbered(uint32_t number) {
   constexpr std::array<char16_t, 32> kWindows = {
@@ -43,36 +24,63 @@ char32_t numbered(uint32_t number) {
   return bad ? kReplacementCharacter : number;
 }
 
+// The character of "#8217" or "#x2019", without the "#"; nothing where it is no number.
+std::optional<char32_t> numbered_character(std::string_view digits) {
+  const bool hexadecimal = digits.starts_with('x') || digits.starts_with('X');
+  digits.remove_prefix(hexadecimal ? 1 : 0);
+  uint32_t number = 0;
+  const auto end =
+      std::from_chars(digits.data(), digits.data() + digits.size(), number, hexadecimal ? 16 : 10);
+  if (digits.empty() || end.ptr != digits.data() + digits.size() ||
+      end.ec == std::errc::invalid_argument) {
+    return std::nullopt;
+  }
+  return numbered(end.ec == std::errc() ? number : 0);
+}
+
+// Calls `use` with each character of a reference; false where it is none.
+template <class Use>
+bool for_each_character(std::string_view name, Use use) {
+  if (name.starts_with('#')) {
+    const auto character = numbered_character(name.substr(1));
+    if (character) {
+      use(*character);
+    }
+    return character.has_value();
+  }
+  const TableRow* const row = find_row(WordTable::HtmlEntities, name);
+  if (row == nullptr) {
+    return false;
+  }
+  for (std::string_view numbers = (*row)[1]; !numbers.empty();) {
+    uint32_t character = 0;
+    const auto end =
+        std::from_chars(numbers.data(), numbers.data() + numbers.size(), character, 16);
+    MYNAH_CHECK(end.ec == std::errc(), "html_entities.tsv has code points");
+    use(static_cast<char32_t>(character));
+    numbers.remove_prefix(static_cast<size_t>(end.ptr - numbers.data()));
+    numbers.remove_prefix(numbers.starts_with(' ') ? 1 : 0);
+  }
+  return true;
+}
+
 }  // namespace
 
-std::optional<char32_t> entity_character(std::string_view name) {
-  if (name.starts_with('#')) {
-    name.remove_prefix(1);
-    const bool hexadecimal = name.starts_with('x') || name.starts_with('X');
-    name.remove_prefix(hexadecimal ? 1 : 0);
-    uint32_t number = 0;
-    const auto end =
-        std::from_chars(name.data(), name.data() + name.size(), number, hexadecimal ? 16 : 10);
-    if (name.empty() || end.ptr != name.data() + name.size() ||
-        end.ec == std::errc::invalid_argument) {
-      return std::nullopt;
-    }
-    return numbered(end.ec == std::errc() ? number : 0);
-  }
-  static const Entities entities = read_entities();
-  const auto found = entities.find(name);
-  return found == entities.end() ? std::nullopt : std::optional(found->second);
+std::optional<std::string> entity_characters(std::string_view name) {
+  std::string characters;
+  const bool known = for_each_character(name, [&](char32_t c) { append_utf8(characters, c); });
+  return known ? std::optional(std::move(characters)) : std::nullopt;
 }
 
 std::optional<std::string> entity_text(std::string_view name) {
-  const auto character = entity_character(name);
-  if (!character || *character == kReplacementCharacter) {
-    return std::nullopt;
-  }
-  const bool space = *character >= 0x2000 && *character <= 0x200A;
   std::string text;
-  append_utf8(text, space ? U' ' : *character);
-  return text;
+  bool good = true;
+  const bool known = for_each_character(name, [&](char32_t c) {
+    const bool space = (c >= 0x2000 && c <= 0x200A) || c == 0x205F;
+    good = good && c != kReplacementCharacter;
+    append_utf8(text, space ? U' ' : c);
+  });
+  return known && good ? std::optional(std::move(text)) : std::nullopt;
 }
 
 }  // namespace mynah

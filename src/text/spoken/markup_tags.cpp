@@ -15,7 +15,7 @@ namespace {
 
 // How long a mark may be; what has not ended by then is text.
 constexpr size_t kLongestTag = 2000;
-constexpr size_t kLongestEntity = 12;
+constexpr size_t kLongestEntity = kLongestEntityName + 2;  // & and ;
 constexpr size_t kLongestName = 12;
 
 constexpr auto kBlocks = std::to_array<std::string_view>(

@@ -15,6 +15,7 @@ MYNAH_WORD_TABLE(currencies)
 MYNAH_WORD_TABLE(elements)
 MYNAH_WORD_TABLE(emoji)
 MYNAH_WORD_TABLE(emoticons)
+MYNAH_WORD_TABLE(html_entities)
 MYNAH_WORD_TABLE(phrases)
 MYNAH_WORD_TABLE(respelled)
 MYNAH_WORD_TABLE(signs)
@@ -92,6 +93,10 @@ const TableRows& table_rows(WordTable table) {
     }
     case WordTable::Emoticons: {
       static const TableRows rows = read_rows(words_emoticons());
+      return rows;
+    }
+    case WordTable::HtmlEntities: {
+      static const TableRows rows = read_rows(words_html_entities());
       return rows;
     }
     case WordTable::Phrases: {

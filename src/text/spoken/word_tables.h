@@ -17,6 +17,7 @@ enum class WordTable : uint8_t {
   Elements,
   Emoji,
   Emoticons,
+  HtmlEntities,
   Phrases,
   Respelled,
   Signs,

@@ -84,6 +84,9 @@ TEST(Markdown, TakesItsTitleFromFrontMatterWhereNoHeadingHasOne) {
 TEST(Tags, EntitiesAreReplacedOnceAndUnknownOnesStay) {
   EXPECT_EQ(replace_entities("a &amp;lt; b &mdash;&#8217;&#x2019;&#150; &nothing; &;&"),
             "a &lt; b \u2014\u2019\u2019\u2013 &nothing; &;&");
+  EXPECT_EQ(replace_entities(
+                "&fjlig;&CounterClockwiseContourIntegral;&CounterClockwiseContourIntegrals;"),
+            "fj\u2233&CounterClockwiseContourIntegrals;");
   EXPECT_EQ(replace_entities("&#0;&#xD800;&#99999999999;"), "\uFFFD\uFFFD\uFFFD");
 }
 

@@ -130,6 +130,8 @@ TEST(Html, ItemsOfOrderedListsHaveTheirNumbers) {
 TEST(Html, EntitiesAreCharacters) {
   EXPECT_EQ(html("a &amp; b &lt;c&gt; &#8217;&#x2019; &nbsp;&eacute; &nosuch; AT&T &#0; &"),
             "a & b <c> \u2019\u2019 \u00A0\u00E9 &nosuch; AT&T &#0; &");
+  EXPECT_EQ(html("x &nGt; y &CounterClockwiseContourIntegral;"), "x \u226B\u20D2 y \u2233");
+  EXPECT_EQ(entity_text("ThickSpace"), "  ");
   EXPECT_FALSE(entity_text("#xD800"));
   EXPECT_FALSE(entity_text("#99999999999"));
   EXPECT_FALSE(entity_text("#"));
