@@ -314,9 +314,11 @@ Result<OpenedSynthesizer> open_synthesizer(const SynthesizerWish& wish,
   MYNAH_TRY(place::OpenedDevice processor, place::open_device("cpu", place::DeviceSettings{}));
   opened.reading_pool = std::move(processor.pool);
   opened.reading_backend = std::move(processor.backend);
-  PhonemizerSource phonemizers = lexicon_phonemizers(
-      file.name, reading, {.phonemes = model.english_phonemes, .dictionary = model.dictionary},
-      wish.lexicon, *opened.reading_backend);
+  PhonemizerSource phonemizers = lexicon_phonemizers(file.name, reading,
+                                                     {.phonemes = model.english_phonemes,
+                                                      .dictionary = model.dictionary,
+                                                      .cache = store.folders().cache},
+                                                     wish.lexicon, *opened.reading_backend);
   if (wish.reads && model.dictionary.empty() && !model.english_phonemes.empty()) {
     opened.explanation.emplace_back(
         "names: by the network for unknown words; `mynah pull cmudict` brings a dictionary of "

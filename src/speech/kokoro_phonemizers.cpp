@@ -11,6 +11,7 @@
 
 #include "models/unknown_words/learned_words.h"
 #include "speech/languages.h"
+#include "speech/packed_tables.h"
 #include "text/phonemes/espeak/espeak_phonemizer.h"
 #include "text/phonemes/open_jtalk/japanese_phonemizer.h"
 #include "text/phonemes/own_words.h"
@@ -38,6 +39,7 @@ class EnglishPhonemizers {
                                                              backend_));
       }
       EnglishOptions options;
+      options.tables = packed_tables(places_.cache);
       if (!lexicon_.empty()) {
         MYNAH_TRY(UserLexicon words,
                   UserLexicon::read(

@@ -16,6 +16,7 @@ namespace mynah {
 struct EnglishPlaces {
   std::string phonemes;    // the folder of english-phonemes; "": not here
   std::string dictionary;  // the file of cmudict; "": not here, and the network reads names
+  std::string cache;       // where tables are kept (packed_tables.h); "": nowhere
 };
 
 // English, American and British, by the lexicons of `places` (where they are not here, that is

@@ -17,7 +17,6 @@
 #include "models/kokoro/voice_pack.h"
 #include "store/convert.h"
 #include "store/files.h"
-#include "store/packed_cache.h"
 #include "store/sha256.h"
 #include "text/phonemes/pronouncing_table.h"
 
@@ -80,7 +79,7 @@ Result<StoredModel> finish(const Store& store, const WorkFolder& work, StoredMod
   model.created = now_text();
   MYNAH_TRY_STATUS(write_source_json(model));
   if (const auto older = read_source_json(place); older && older->sha256 != model.sha256) {
-    remove_packed_files(store.folders().cache, older->sha256);
+    remove_packed_of(store.folders().cache, *older);
   }
   MYNAH_TRY_STATUS(put_in_place(work.path(), place));
   model.folder = place;

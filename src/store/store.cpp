@@ -187,13 +187,21 @@ Status Store::verify(const StoredModel& model, StoreObserver& observer,
   return {};
 }
 
+uint64_t remove_packed_of(const std::string& cache_folder, const StoredModel& model) {
+  uint64_t bytes = remove_packed_files(cache_folder, model.sha256);
+  for (const StoredFile& file : model.set) {
+    bytes += remove_packed_files(cache_folder, file.sha256);
+  }
+  return bytes;
+}
+
 Result<FreedBytes> Store::remove(std::string_view name) const {
   MYNAH_TRY(const std::string own, own_name(name));
   const std::string folder = model_folder(own);
   MYNAH_TRY(const FileLock held, lock(own));
   FreedBytes freed = {.model = bytes_on_disk(folder), .packed = 0};
   if (const auto model = read_source_json(folder)) {
-    freed.packed = remove_packed_files(folders_.cache, model->sha256);
+    freed.packed = remove_packed_of(folders_.cache, *model);
   }
   std::error_code error;
   fs::remove_all(folder, error);

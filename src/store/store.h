@@ -67,6 +67,9 @@ struct StoredModel {
 // Whether it was imported, and not pulled.
 [[nodiscard]] bool is_import(const StoredModel& model);
 
+// Removes what was packed of a model, and of each file of a set; returns how many bytes that were.
+uint64_t remove_packed_of(const std::string& cache_folder, const StoredModel& model);
+
 // Fills in a set's digest and size from its files.
 void describe_set(StoredModel& model);
 

@@ -45,11 +45,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto tokenizer = EnglishTokenizer::parse(text, "fuzz")) {
     use(*tokenizer);
   }
-  if (const auto tagger = Tagger::parse(text, "fuzz")) {
+  if (auto packed = Tagger::pack(text, "fuzz")) {
+    const auto tagger = Tagger::open(StringTable::of(*std::move(packed)));
+    MYNAH_CHECK(tagger.has_value(), "what was packed cannot be read");
     use(*tagger);
   }
-  if (const auto lexicon = Pronunciations::parse(text, "fuzz")) {
-    use(*lexicon, text);
+  if (auto packed = Pronunciations::pack(text, "fuzz")) {
+    use(Pronunciations(StringTable::of(*std::move(packed))), text);
   }
   if (const auto own = UserLexicon::parse(text, "fuzz", static_cast<LexiconPhonemes>(size % 3))) {
     MYNAH_CHECK(own->size() <= size, "more words than bytes");

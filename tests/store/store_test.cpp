@@ -9,6 +9,7 @@
 
 #include "store/catalogue.h"
 #include "store/files.h"
+#include "store/install.h"
 #include "store/sha256.h"
 #include "store/url.h"
 #include "temporary_folder.h"
@@ -124,6 +125,25 @@ TEST(Catalogue, knows_the_voices_of_the_hub) {
     ++known;
   }
   EXPECT_GE(known, 27);
+}
+
+TEST_F(StoreOnDisk, removes_what_was_packed_of_a_model_and_of_a_sets_files) {
+  put("tiny.en");
+  const std::string word = folder / "lexicon.json";
+  write_file(word, "{}");
+  StoredModel words;
+  words.name = "words";
+  words.family = "english-phonemes";
+  const auto set = install_files(store, {word}, words, {});
+  ASSERT_TRUE(set) << set.error().message;
+  const auto pack = [&](const std::string& digest, const std::string& bytes) {
+    write_file((folder / "cache/packed/") + digest.substr(0, 16) + "/x.packed", bytes);
+  };
+  pack(store.find("tiny.en")->sha256, "123");
+  pack(set->set.front().sha256, "12345");
+  EXPECT_EQ(store.remove("tiny.en")->packed, 3U);
+  EXPECT_EQ(store.remove("words")->packed, 5U);
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "cache/packed"));
 }
 
 TEST_F(StoreOnDisk, removes_models_whole_or_damaged_and_says_what_it_freed) {

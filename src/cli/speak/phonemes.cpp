@@ -223,7 +223,8 @@ Result<int> PhonemesCommand::run(Context& context) {
   const auto lexicons = store.find(kEnglishPhonemes);
   const PhonemizerSource phonemizers =
       kokoro_phonemizers({.phonemes = lexicons ? lexicons->path() : std::string(),
-                          .dictionary = installed_dictionary(store)},
+                          .dictionary = installed_dictionary(store),
+                          .cache = store.folders().cache},
                          lexicon_, *device.backend);
   MYNAH_TRY(const std::optional<Document> document, input_.read_document(context));
   const std::string language = language_of(document, phonemizers, context);

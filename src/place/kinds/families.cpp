@@ -54,7 +54,7 @@ Status check_voice(const StoredModel& model, Backend& backend) {
 
 Status check_english_phonemes(const StoredModel& model, Backend& backend) {
   const PhonemizerSource english =
-      kokoro_phonemizers({.phonemes = model.path(), .dictionary = {}}, "", backend);
+      kokoro_phonemizers({.phonemes = model.path(), .dictionary = {}, .cache = {}}, "", backend);
   for (const char* language : {"en-US", "en-GB"}) {
     MYNAH_TRY_STATUS(english(language));
   }

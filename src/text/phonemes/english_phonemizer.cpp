@@ -251,10 +251,38 @@ class EnglishPhonemizer : public Phonemizer {
   bool as_misaki_ = false;
 };
 
-template <class T>
-Result<T> load(const std::string& path) {
+Result<EnglishTokenizer> tokenizer_of(const std::string& path) {
   MYNAH_TRY(const std::string json, read_data_file(path));
-  return T::parse(json, path);
+  return EnglishTokenizer::parse(json, path);
+}
+
+// The table that T packs the file into.
+template <class T>
+Result<StringTable> table_of(const std::string& path, const TableSource& tables) {
+  const auto pack = [&path]() -> Result<std::string> {
+    MYNAH_TRY(const std::string json, read_data_file(path));
+    return T::pack(json, path);
+  };
+  if (tables) {
+    return tables(path, pack);
+  }
+  MYNAH_TRY(std::string bytes, pack());
+  return StringTable::of(std::move(bytes));
+}
+
+Result<Pronunciations> lexicon_of(const std::string& path, const TableSource& tables) {
+  MYNAH_TRY(StringTable table, table_of<Pronunciations>(path, tables));
+  return Pronunciations(std::move(table));
+}
+
+Result<Tagger> tagger_of(const std::string& path, const TableSource& tables) {
+  MYNAH_TRY(StringTable table, table_of<Tagger>(path, tables));
+  auto tagger = Tagger::open(std::move(table));
+  if (!tagger) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted a tagger, found a table without tags", path));
+  }
+  return *std::move(tagger);
 }
 
 // Empty where there is no such file: an older pull.
@@ -280,11 +308,12 @@ Result<std::unique_ptr<Phonemizer>> english_phonemizer(const EnglishFiles& files
                                                        const EnglishOptions& options) {
   // Somebody waits for the first sound: the lexicons beside the tagger, which takes as long as
   // both.
-  auto lexicons = in_the_background([&files] {
-    return std::pair(load<Pronunciations>(files.gold), load<Pronunciations>(files.silver));
+  auto lexicons = in_the_background([&files, &options] {
+    return std::pair(lexicon_of(files.gold, options.tables),
+                     lexicon_of(files.silver, options.tables));
   });
-  MYNAH_TRY(EnglishTokenizer tokenizer, load<EnglishTokenizer>(files.tokenizer_exceptions));
-  MYNAH_TRY(Tagger tagger, load<Tagger>(files.tagger));
+  MYNAH_TRY(EnglishTokenizer tokenizer, tokenizer_of(files.tokenizer_exceptions));
+  MYNAH_TRY(Tagger tagger, tagger_of(files.tagger, options.tables));
   std::optional<NameLexicon> names;
   if (!options.as_misaki) {
     MYNAH_TRY(PronouncingTable table, dictionary_of(files));

@@ -1,6 +1,7 @@
 // Text to phonemes: what a voice is given to say.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/thread_pool.h"
+#include "text/phonemes/string_table.h"
 
 namespace mynah {
 
@@ -74,12 +77,18 @@ struct EnglishFiles {
 // with or without .gz.
 [[nodiscard]] EnglishFiles english_files_in(const std::string& folder, bool british);
 
+// The table of a file, which `pack` makes of it: where tables are kept, that one. It may be called
+// from several threads at once.
+using TableSource = std::function<Result<StringTable>(const std::string& path,
+                                                      FunctionRef<Result<std::string>()> pack)>;
+
 struct EnglishOptions {
   // The user's words (user_lexicon.h), which come before everything else; may be null.
   std::shared_ptr<const UserLexicon> own_words = nullptr;
   // Reads every word as misaki 0.9.4 does, where its lexicons are wrong too: no homographs, names,
   // stretched words or dialect of ours.
   bool as_misaki = false;
+  TableSource tables = nullptr;  // null: they are made anew
 };
 
 // English, American or British. Without `unknown`, words that no lexicon has are spelled out letter

@@ -13,14 +13,13 @@ namespace {
 
 // One reading is its phonemes. Several are each a kTag, the tag, a kPhonemes and the phonemes, or a
 // kNone. Phonemes are no control characters.
-constexpr char kEndOfWord = '\0';
 constexpr char kTag = '\1';
 constexpr char kPhonemes = '\2';
 constexpr char kNone = '\3';
 constexpr std::string_view kDefault = "DEFAULT";
 
 bool has_marks(std::string_view text) {
-  return std::ranges::any_of(text, [](char c) { return c >= kEndOfWord && c <= kNone; });
+  return std::ranges::any_of(text, [](char c) { return c >= 0 && c <= kNone; });
 }
 
 // Of a tag among packed readings: kPhonemes and what follows, or kNone; empty where there is none.
@@ -62,24 +61,17 @@ std::optional<std::string_view> Pronunciation::reading(std::string_view tag) con
   return found.substr(1);
 }
 
-// Fills a lexicon from its file.
+namespace {
+
+// Packs a lexicon's file.
 class PronunciationsReader {
  public:
-  PronunciationsReader(std::string_view json, std::string_view name) : cursor_(json, name) {
-    // A word and what stands around it have 28 bytes in the real files.
-    constexpr size_t kBytesPerWord = 28;
-    result_.words_.reserve(json.size() / kBytesPerWord);
-    result_.begins_.reserve(json.size() / kBytesPerWord);
-    result_.packed_.reserve(json.size() / 2);
-  }
+  PronunciationsReader(std::string_view json, std::string_view name) : cursor_(json, name) {}
 
-  Result<Pronunciations> read() {
+  Result<std::string> read() {
     MYNAH_TRY_STATUS(cursor_.object([this](std::string_view word) { return read_word(word); }));
     MYNAH_TRY_STATUS(cursor_.end());
-    result_.packed_.shrink_to_fit();
-    result_.begins_.shrink_to_fit();
-    result_.words_.shrink_to_fit();
-    return std::move(result_);
+    return table_.finish();
   }
 
  private:
@@ -87,22 +79,20 @@ class PronunciationsReader {
     if (cursor_.null()) {
       return {};
     }
-    const uint32_t number = result_.words_.add(word);
-    const auto begin = static_cast<uint32_t>(result_.packed_.size());
-    if (number == result_.begins_.size()) {
-      result_.begins_.push_back(begin);
-    } else {
-      result_.begins_[number] = begin;
-    }
+    const std::string key(word);  // which is gone once its value is read
+    packed_.clear();
     if (cursor_.peek() == '{') {
       MYNAH_TRY_STATUS(cursor_.object([this](std::string_view tag) { return read_tag(tag); }));
-      if (after_tag(std::string_view(result_.packed_).substr(begin), kDefault).empty()) {
+      if (after_tag(packed_, kDefault).empty()) {
         return cursor_.fail_here(fmt::format("wanted a reading {}", kDefault));
       }
     } else {
       MYNAH_TRY_STATUS(read_phonemes());
     }
-    result_.packed_ += kEndOfWord;
+    if (!table_.add(key, packed_)) {
+      return cursor_.fail_here(fmt::format("wanted words and readings of {} bytes at most",
+                                           StringTableBuilder::kMostBytes));
+    }
     return {};
   }
 
@@ -110,13 +100,13 @@ class PronunciationsReader {
     if (tag.empty() || has_marks(tag)) {
       return cursor_.fail_here("wanted the name of a part of speech");
     }
-    result_.packed_ += kTag;
-    result_.packed_ += tag;
+    packed_ += kTag;
+    packed_ += tag;
     if (cursor_.null()) {
-      result_.packed_ += kNone;
+      packed_ += kNone;
       return {};
     }
-    result_.packed_ += kPhonemes;
+    packed_ += kPhonemes;
     return read_phonemes();
   }
 
@@ -125,25 +115,24 @@ class PronunciationsReader {
     if (has_marks(phonemes)) {
       return cursor_.fail_here("wanted phonemes, found control characters");
     }
-    result_.packed_ += phonemes;
+    packed_ += phonemes;
     return {};
   }
 
   JsonCursor cursor_;
-  Pronunciations result_;
+  StringTableBuilder table_;
+  std::string packed_;  // readings of the word
 };
 
-Result<Pronunciations> Pronunciations::parse(std::string_view json, std::string_view name) {
+}  // namespace
+
+Result<std::string> Pronunciations::pack(std::string_view json, std::string_view name) {
   return PronunciationsReader(json, name).read();
 }
 
 std::optional<Pronunciation> Pronunciations::exactly(std::string_view word) const {
-  const auto number = words_.find(word);
-  if (!number) {
-    return std::nullopt;
-  }
-  const std::string_view rest = std::string_view(packed_).substr(begins_[*number]);
-  return Pronunciation(rest.substr(0, rest.find(kEndOfWord)));
+  const auto packed = words_.find(word);
+  return packed ? std::optional(Pronunciation(*packed)) : std::nullopt;
 }
 
 std::optional<Pronunciation> Pronunciations::find(std::u32string_view word) const {

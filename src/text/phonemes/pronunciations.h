@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/result.h"
-#include "text/phonemes/string_index.h"
+#include "text/phonemes/string_table.h"
 
 namespace mynah {
 
@@ -32,7 +32,11 @@ class Pronunciations {
  public:
   // {"word": "phonemes", "word": {"DEFAULT": "phonemes", "NOUN": "phonemes" or null, ...}, ...};
   // a word that is null is left out, and the last of two equal ones holds. `name` is for messages.
-  static Result<Pronunciations> parse(std::string_view json, std::string_view name);
+  // Returns the bytes of the table that a lexicon reads.
+  static Result<std::string> pack(std::string_view json, std::string_view name);
+
+  // Of what pack() made.
+  explicit Pronunciations(StringTable words) : words_(std::move(words)) {}
 
   // The word exactly as it is written.
   [[nodiscard]] std::optional<Pronunciation> exactly(std::string_view word) const;
@@ -44,11 +48,7 @@ class Pronunciations {
   [[nodiscard]] size_t size() const { return words_.size(); }
 
  private:
-  friend class PronunciationsReader;
-
-  StringIndex words_;
-  std::string packed_;
-  std::vector<uint32_t> begins_;  // of each word's reading in packed_, which ends with kEndOfWord
+  StringTable words_;
 };
 
 }  // namespace mynah

@@ -1,13 +1,14 @@
 #include "text/phonemes/tagger.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
+#include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "text/phonemes/json_cursor.h"
 #include "text/phonemes/letters.h"
+#include "text/phonemes/string_index.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -20,6 +21,14 @@ constexpr std::string_view kEnd = "-END-";
 constexpr std::string_view kEnd2 = "-END2-";
 constexpr std::string_view kTagOfUnknown = "NN";
 constexpr size_t kMostTags = 255;
+
+// The table's names begin with what they are of.
+constexpr char kTags = 't';        // its only name; the tags, a kEndOfTag behind each
+constexpr char kUsual = 'u';       // a word that has one tag nearly always: its number
+constexpr char kVocabulary = 'v';  // a word that is not rare; without a word: there is a vocabulary
+constexpr char kFeature = 'f';     // for each weight the tag's number, and its eight bytes
+constexpr char kEndOfTag = '\0';
+constexpr size_t kWeightBytes = 1 + sizeof(double);
 
 // What a word looks like: "Xx" for Word, "dd.d" for 12.5.
 std::string shape(std::u32string_view word) {
@@ -59,19 +68,13 @@ std::string_view ending(std::string_view word) {
   return word.substr(begin);
 }
 
-}  // namespace
-
-// Fills a tagger from its file. Tags may come after what names them, so words and features keep
-// numbers of names, and `tags` is held to them at the end.
+// Packs a tagger's file. Tags may come after what names them, so words and features keep numbers
+// of names, and "tags" is held to them at the end.
 class TaggerReader {
  public:
-  TaggerReader(std::string_view json, std::string_view name) : cursor_(json, name) {
-    // A feature and its weights have 57 bytes in the real file, with the words' part of it.
-    constexpr size_t kBytesPerFeature = 57;
-    result_.features_.reserve(json.size() / kBytesPerFeature);
-  }
+  TaggerReader(std::string_view json, std::string_view name) : cursor_(json, name) {}
 
-  Result<Tagger> read() {
+  Result<std::string> read() {
     MYNAH_TRY_STATUS(cursor_.object([this](std::string_view key) { return read_part(key); }));
     MYNAH_TRY_STATUS(cursor_.end());
     if (listed_ == 0 || listed_ != names_.size()) {
@@ -79,16 +82,25 @@ class TaggerReader {
           fmt::format("wanted \"tags\", a list of every tag that is used: {} of {} are in it",
                       listed_, names_.size()));
     }
+    std::string tags;
     for (uint32_t i = 0; i < names_.size(); ++i) {
-      result_.tags_.emplace_back(names_.at(i));
+      tags += names_.at(i);
+      tags += kEndOfTag;
     }
-    result_.weights_.shrink_to_fit();
-    result_.weight_tags_.shrink_to_fit();
-    result_.features_.shrink_to_fit();
-    return std::move(result_);
+    MYNAH_TRY_STATUS(add(kTags, "", tags));
+    return table_.finish();
   }
 
  private:
+  Status add(char sort, std::string_view name, std::string_view value) {
+    key_.assign(1, sort).append(name);
+    if (!table_.add(key_, value)) {
+      return cursor_.fail_here(fmt::format("wanted names and what belongs to them in {} bytes",
+                                           StringTableBuilder::kMostBytes));
+    }
+    return {};
+  }
+
   Status read_part(std::string_view key) {
     if (key == "tags") {
       return read_tags();
@@ -97,11 +109,10 @@ class TaggerReader {
       return cursor_.object([this](std::string_view word) { return read_usual(word); });
     }
     if (key == "vocab") {
-      result_.has_vocabulary_ = true;
+      MYNAH_TRY_STATUS(add(kVocabulary, "", ""));
       return cursor_.array([this]() -> Status {
         MYNAH_TRY(const std::string_view word, cursor_.string());
-        result_.vocabulary_.add(word);
-        return {};
+        return add(kVocabulary, word, "");
       });
     }
     if (key == "weights") {
@@ -123,6 +134,9 @@ class TaggerReader {
   }
 
   Result<uint8_t> number_of(std::string_view tag) {
+    if (tag.contains(kEndOfTag)) {
+      return cursor_.fail_here("wanted the name of a tag");
+    }
     const uint32_t number = names_.add(tag);
     if (number >= kMostTags) {
       return cursor_.fail_here(fmt::format("wanted at most {} tags", kMostTags));
@@ -131,38 +145,62 @@ class TaggerReader {
   }
 
   Status read_usual(std::string_view word) {
-    const uint32_t place = result_.usual_words_.add(word);
+    const std::string name(word);  // which is gone once its value is read
     MYNAH_TRY(const std::string_view tag, cursor_.string());
     MYNAH_TRY(const uint8_t number, number_of(tag));
-    result_.usual_tags_.resize(result_.usual_words_.size());
-    result_.usual_tags_[place] = number;
-    return {};
+    return add(kUsual, name, std::string(1, static_cast<char>(number)));
   }
 
   Status read_feature(std::string_view feature) {
-    if (result_.features_.add(feature) != result_.ends_.size()) {
+    const uint32_t number = features_.add(feature);
+    if (number + 1 != features_.size() || number != feature_count_++) {
       return cursor_.fail_here("wanted each feature once");
     }
+    weights_.clear();
     MYNAH_TRY_STATUS(cursor_.object([this](std::string_view tag) -> Status {
-      MYNAH_TRY(const uint8_t number, number_of(tag));
+      MYNAH_TRY(const uint8_t tag_number, number_of(tag));
       MYNAH_TRY(const double weight, cursor_.number());
-      result_.weight_tags_.push_back(number);
-      result_.weights_.push_back(weight);
+      weights_ += static_cast<char>(tag_number);
+      weights_.append(reinterpret_cast<const char*>(&weight), sizeof(weight));
       return {};
     }));
-    result_.ends_.push_back(static_cast<uint32_t>(result_.weights_.size()));
-    return {};
+    return add(kFeature, features_.at(number), weights_);
   }
 
   JsonCursor cursor_;
-  Tagger result_;
+  StringTableBuilder table_;
+  std::string key_;
+  std::string weights_;  // of the feature
   StringIndex names_;
   StringIndex listed_names_;
+  StringIndex features_;
+  size_t feature_count_ = 0;
   size_t listed_ = 0;
 };
 
-Result<Tagger> Tagger::parse(std::string_view json, std::string_view name) {
+}  // namespace
+
+Result<std::string> Tagger::pack(std::string_view json, std::string_view name) {
   return TaggerReader(json, name).read();
+}
+
+std::optional<Tagger> Tagger::open(StringTable table) {
+  Tagger tagger;
+  tagger.table_ = std::move(table);
+  tagger.has_vocabulary_ = tagger.find(kVocabulary, "").has_value();
+  std::string_view tags = tagger.find(kTags, "").value_or("");
+  while (!tags.empty() && tagger.tags_.size() < kMostTags) {
+    const size_t end = std::min(tags.find(kEndOfTag), tags.size() - 1);
+    tagger.tags_.push_back(tags.substr(0, end));
+    tags.remove_prefix(end + 1);
+  }
+  return tagger.tags_.empty() ? std::nullopt : std::optional(std::move(tagger));
+}
+
+std::optional<std::string_view> Tagger::find(char sort, std::string_view name) const {
+  std::string key(1, sort);
+  key += name;
+  return table_.find(key);
 }
 
 std::string Tagger::normal_form(std::u32string_view word) const {
@@ -176,17 +214,19 @@ std::string Tagger::normal_form(std::u32string_view word) const {
   } else {
     normal = to_utf8(lower(word));
   }
-  return has_vocabulary_ && !vocabulary_.find(normal) ? "<" + shape(word) + ">" : normal;
+  return has_vocabulary_ && !find(kVocabulary, normal) ? "<" + shape(word) + ">" : normal;
 }
 
 void Tagger::score(std::string_view feature, std::span<double> scores, bool& any) const {
-  const auto number = features_.find(feature);
-  if (!number) {
-    return;
-  }
-  for (uint32_t i = *number == 0 ? 0 : ends_[*number - 1]; i < ends_[*number]; ++i) {
-    scores[weight_tags_[i]] += weights_[i];
-    any = true;
+  std::string_view weights = find(kFeature, feature).value_or("");
+  for (; weights.size() >= kWeightBytes; weights.remove_prefix(kWeightBytes)) {
+    const auto tag = static_cast<uint8_t>(weights[0]);
+    double weight = 0;
+    std::memcpy(&weight, weights.data() + 1, sizeof(weight));
+    if (tag < scores.size()) {
+      scores[tag] += weight;
+      any = true;
+    }
   }
 }
 
@@ -219,8 +259,9 @@ std::vector<std::string_view> Tagger::operator()(std::span<const std::u32string_
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string word = to_utf8(words[i]);
     std::string_view tag = kTagOfUnknown;
-    if (const auto usual = usual_words_.find(word)) {
-      tag = tags_[usual_tags_[*usual]];
+    const auto usual = find(kUsual, word);
+    if (usual && usual->size() == 1 && static_cast<uint8_t>((*usual)[0]) < tags_.size()) {
+      tag = tags_[static_cast<uint8_t>((*usual)[0])];
     } else {
       std::ranges::fill(scores, 0.0);
       bool any = false;
