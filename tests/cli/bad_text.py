@@ -99,7 +99,7 @@ def long_word(speak):
     speak.checks.add("a word of 2 MB: says what is kept", None if "word.wav.partial" in said else said)
     kept = speak.folder / "word.wav.partial"
     speak.checks.add("a word of 2 MB: is kept", None if kept.exists() and seconds(kept) > 1 else "no sound")
-    speak.checks.add("a word of 2 MB: takes little memory", None if peak < 200_000 else f"{peak} kB")
+    speak.checks.memory("a word of 2 MB: takes little memory", speak.program, peak / 1000, 200)
 
 
 def options(speak):

@@ -1,5 +1,6 @@
 """What the tests of the program itself share: run a command, say what held, count it as GoogleTest does."""
 import json
+import mmap
 import os
 import pathlib
 import re
@@ -42,11 +43,23 @@ class Checks:
         self.add(name, fault and f"{fault}: {result.stderr[-600:]!r}")
         return fault is None
 
+    def memory(self, name, program, peak_mb, most_mb):
+        """What a process held at most. A sanitizer's shadows and quarantine are no business of the program's."""
+        if is_sanitized(program):
+            self.skip(name, f"{peak_mb:.0f} MB under a sanitizer")
+        else:
+            self.add(name, None if peak_mb < most_mb else f"{peak_mb:.0f} MB")
+
     def close(self):
         target = os.environ.get("GTEST_OUTPUT", "").removeprefix("json:")
         if target:
             pathlib.Path(target).write_text(json.dumps({"testsuites": [{"testsuite": self.results}]}))
         sys.exit(1 if any("failures" in result for result in self.results) else 0)
+
+
+def is_sanitized(program):
+    with open(program, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as bytes_of_it:
+        return any(bytes_of_it.find(name) >= 0 for name in (b"__asan_init", b"__tsan_init"))
 
 
 def needs(*paths):
