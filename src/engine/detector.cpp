@@ -42,7 +42,7 @@ Result<OpenedDetector> open_builtin(const DetectorWish& wish, const Surroundings
 
 void OpenedDetector::name_work(std::vector<std::string> names) const {
   if (placer) {
-    placer->name_work(place::detecting_group(), std::move(names));
+    placer->name_work(id, std::move(names));
   }
 }
 
@@ -59,8 +59,9 @@ Result<OpenedDetector> open_detector(const DetectorWish& wish, const Surrounding
   OpenedDetector opened;
   MYNAH_TRY(opened.placer, open_placer(wish.placement, surroundings));
   MYNAH_TRY_STATUS(opened.placer->check_profile(place::detecting_group()));
-  MYNAH_TRY(auto detector,
-            opened.placer->detector({.path = resolved->path, .rate_hz = wish.rate_hz}));
+  const place::DetectorFile file{.path = resolved->path, .rate_hz = wish.rate_hz};
+  MYNAH_TRY(auto detector, opened.placer->detector(file));
+  opened.id = opened.placer->id_of(file);
   opened.detector = with_automatic_level(std::move(detector));
   return opened;
 }

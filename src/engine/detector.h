@@ -24,7 +24,8 @@ struct DetectorWish {
 
 // A detector and what it stands on, in the order that they must be destroyed from the end.
 struct OpenedDetector {
-  std::unique_ptr<place::Placer> placer;  // null: the built-in one, which is of the processor
+  std::shared_ptr<place::Placer> placer;  // null: the built-in one, which is of the processor
+  place::ModelId id{};                    // of the placer's
   std::shared_ptr<const VoiceDetector> detector;
 
   // Of what the work is from now on: files, by which it is named where a device computed wrongly.

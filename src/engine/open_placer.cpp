@@ -83,22 +83,6 @@ Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
   return static_cast<uint64_t>(*bytes);
 }
 
-// None: never.
-Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text) {
-  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
-  if (text == "never") {
-    return std::optional<std::chrono::milliseconds>();
-  }
-  const auto time_ms = parse_quantity(text, kUnits);
-  if (!time_ms || *time_ms > 1e12) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--keep-alive: wanted seconds, or a time such as 30s, 5m or 1h (0: "
-                            "nothing is kept), or never (nothing is let go), found '{}'",
-                            text));
-  }
-  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
-}
-
 // The one that --device names, or those in use where --device says nothing. Which models those are
 // of that cannot be read is seen when one is placed.
 Status add_profiles(const PlacementWish& wish, const Surroundings& surroundings,
@@ -134,6 +118,21 @@ Status add_profiles(const PlacementWish& wish, const Surroundings& surroundings,
 
 }  // namespace
 
+Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text) {
+  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
+  if (text == "never") {
+    return std::optional<std::chrono::milliseconds>();
+  }
+  const auto time_ms = parse_quantity(text, kUnits);
+  if (!time_ms || *time_ms > 1e12) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--keep-alive: wanted seconds, or a time such as 30s, 5m or 1h (0: "
+                            "nothing is kept), or never (nothing is let go), found '{}'",
+                            text));
+  }
+  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
+}
+
 Result<place::Profile> load_named_profile(const place::ProfileFolder& folder,
                                           const std::string& name) {
   auto profile = folder.load(name);
@@ -164,8 +163,11 @@ Result<place::DeviceSettings> device_settings(int threads, const Environment& en
   return settings;
 }
 
-Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
+Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,
                                                    const Surroundings& surroundings) {
+  if (wish.beside != nullptr) {
+    return wish.beside;
+  }
   place::PlacerOptions options;
   MYNAH_TRY(options.request, place::parse_device_request(wish.device));
   MYNAH_TRY(options.settings, device_settings(wish.threads, surroundings.environment));
@@ -189,7 +191,7 @@ Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   if (!wish.quiet) {
     options.tell = options.say;
   }
-  auto placer = std::make_unique<place::Placer>(std::move(options));
+  auto placer = std::make_shared<place::Placer>(std::move(options));
   MYNAH_TRY_STATUS(placer->check_request());
   return placer;
 }

@@ -1,6 +1,7 @@
 // Placement as the user's wishes and environment ask for it.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ struct PlacementWish {
   std::string max_vram{};         // --max-vram: "4GB"; "": no limit
   std::string keep_alive = "5m";  // --keep-alive: "30s", "0", "never"
   int batch = CuttingOptions{}.batch;  // --batch: windows that are to be decoded together
+  // Models that are open already: what is opened shares their devices, by the wish that these were
+  // opened with. Null: it has them for itself.
+  std::shared_ptr<place::Placer> beside{};
 };
 
 // A profile that the user names; a name that nobody knows is a slip: Usage.
@@ -33,13 +37,16 @@ struct PlacementWish {
 // Usage where --threads is none: 0 (the physical cores) to 1024.
 [[nodiscard]] Status check_threads(int threads);
 
+// A time such as 30s, 5m or 1h; none: never. Usage for other words.
+Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text);
+
 // What opening a device needs of the environment. Usage for a variable that cannot be read, and for
 // threads as check_threads().
 Result<place::DeviceSettings> device_settings(int threads, const Environment& environment);
 
 // Usage for a word that cannot be understood, and for a device that is named alone and is not
 // there. What the placer tells of itself is a note.
-Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
+Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,
                                                    const Surroundings& surroundings);
 
 }  // namespace mynah::engine

@@ -137,12 +137,12 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
 }
 
 // What would fit, where a device had no room for the model.
-Error with_room(Error error, const std::string& model_path, const place::Placer& placer) {
-  const auto full = placer.no_room(place::hearing_group());
+Error with_room(Error error, const place::WindowsFile& file, const place::Placer& placer) {
+  const auto full = placer.no_room(placer.id_of(file));
   if (error.code != ErrorCode::OutOfMemory || !full || full->no_room.memory.total == 0) {
     return error;
   }
-  return with_what_fits(full->no_room.error, model_path, full->device, full->no_room.memory);
+  return with_what_fits(full->no_room.error, file.path, full->device, full->no_room.memory);
 }
 
 // What the first of its stages is compiled for.
@@ -160,7 +160,7 @@ std::string architecture_of(const place::Placer& placer) {
 }  // namespace
 
 std::string OpenedRecognizer::device() const {
-  return placer ? placer->device(place::hearing_group()) : "cpu";
+  return placer ? placer->device(id) : "cpu";
 }
 
 Result<OpenedRecognizer> open_recognizer(const RecognizerWish& wish,
@@ -179,14 +179,15 @@ Result<OpenedRecognizer> open_recognizer(const RecognizerWish& wish,
     return opened;
   }
   MYNAH_TRY(auto voice, open_voice(store, wish, surroundings, opened));
-  auto loaded = opened.placer->windows({.path = found.path,
-                                        .precision = wish.placement.precision,
-                                        .cache_folder = store.folders().cache});
+  const place::WindowsFile file{.path = found.path,
+                                .precision = wish.placement.precision,
+                                .cache_folder = store.folders().cache};
+  auto loaded = opened.placer->windows(file);
   if (!loaded) {
-    return std::unexpected(
-        as_stored(with_room(std::move(loaded).error(), found.path, *opened.placer), found.name,
-                  "--model OTHER"));
+    return std::unexpected(as_stored(with_room(std::move(loaded).error(), file, *opened.placer),
+                                     found.name, "--model OTHER"));
   }
+  opened.id = opened.placer->id_of(file);
   opened.voice = voice;
   opened.recognizer = make_recognizer(std::move(*loaded), std::move(voice));
   opened.architecture = architecture_of(*opened.placer);

@@ -28,7 +28,8 @@ struct RecognizerWish {
 
 // The recogniser and what it stands on, in the order that they must be destroyed from the end.
 struct OpenedRecognizer {
-  std::unique_ptr<place::Placer> placer;  // null: the built-in one, which is of the processor
+  std::shared_ptr<place::Placer> placer;  // null: the built-in one, which is of the processor
+  place::ModelId id{};                    // of the placer's
   std::shared_ptr<const Recognizer> recognizer;
   std::shared_ptr<const VoiceDetector> voice;  // that it hears with; null: the built-in one
   std::string model_path;                      // empty: the built-in one

@@ -225,13 +225,19 @@ Status refuse_lexicon(const std::string& lexicon, std::string_view voice) {
 }  // namespace
 
 std::string OpenedSynthesizer::device() const {
-  return placer ? placer->device(place::speaking_group()) : "cpu";
+  return placer ? placer->device(id) : "cpu";
 }
 
 void OpenedSynthesizer::name_work(std::vector<std::string> names) const {
   if (placer) {
-    placer->name_work(place::speaking_group(), std::move(names));
+    placer->name_work(id, std::move(names));
   }
+}
+
+Result<SpeakingModel> speaking_model(const SynthesizerWish& wish, const Environment& environment) {
+  MYNAH_TRY(Choice choice, choose(Store(store_folders(environment)), wish));
+  return SpeakingModel{.path = choice.model ? std::move(choice.model->path) : std::string(),
+                       .voice = std::move(choice.voice)};
 }
 
 bool speaks_language(const SynthesizerWish& wish, const std::string& language,
@@ -288,6 +294,7 @@ Result<OpenedSynthesizer> open_synthesizer(const SynthesizerWish& wish,
   }
   OpenedSynthesizer opened;
   opened.voice = choice.voice;
+  opened.model_path = model.path;
   opened.explanation.push_back(
       fmt::format("model {}: {}", model.name.empty() ? model.path : model.name, choice.why));
   MYNAH_TRY(opened.placer, open_placer(wish.placement, surroundings));
@@ -298,6 +305,7 @@ Result<OpenedSynthesizer> open_synthesizer(const SynthesizerWish& wish,
     file.config = wish.voice_config;
   }
   MYNAH_TRY(auto loaded, opened.placer->voice(file));
+  opened.id = opened.placer->id_of(file);
   const VoiceReading reading = loaded->reading();
   for (std::string& line : opened.placer->explain()) {
     opened.explanation.push_back(std::move(line));

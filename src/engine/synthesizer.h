@@ -28,12 +28,14 @@ struct SynthesizerWish {
 
 // The synthesizer and what it stands on, in the order that they must be destroyed from the end.
 struct OpenedSynthesizer {
-  std::unique_ptr<place::Placer> placer;  // null: a built-in voice, which is of the processor
+  std::shared_ptr<place::Placer> placer;  // null: a built-in voice, which is of the processor
+  place::ModelId id{};                    // of the placer's
   // What reads text: one thread of the processor. The products of a word are so small that another
   // thread, or a card, costs ten times what it saves.
   std::unique_ptr<ThreadPool> reading_pool;
   std::unique_ptr<Backend> reading_backend;
   std::unique_ptr<Synthesizer> synthesizer;
+  std::string model_path;  // "": the built-in voices
   // The voice that was asked for, or one that speaks the language; "": the model's own choice.
   std::string voice;
   std::vector<std::string> explanation;  // what was chosen and why, a line each
@@ -49,6 +51,16 @@ struct OpenedSynthesizer {
 // there is refused with the reason.
 Result<OpenedSynthesizer> open_synthesizer(const SynthesizerWish& wish,
                                            const Surroundings& surroundings);
+
+// The model that open_synthesizer() takes.
+struct SpeakingModel {
+  std::string path;   // OpenedSynthesizer::model_path
+  std::string voice;  // OpenedSynthesizer::voice
+};
+
+// Refused where nothing can be taken.
+[[nodiscard]] Result<SpeakingModel> speaking_model(const SynthesizerWish& wish,
+                                                   const Environment& environment);
 
 // Whether what would be opened reads that language: a voice of it is here, or the one that is asked
 // for is of a model that was taught it.

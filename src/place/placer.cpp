@@ -84,8 +84,12 @@ Status Placer::check_profile(StageGroup group) const {
   return state_->wishes().check_profile(group);
 }
 
-std::string Placer::device(StageGroup group) const {
-  return devices_of(state_->openings().places(state_->context().newest(group)));
+ModelId Placer::id_of(const ModelFile& file) const {
+  return state_->context().expect(file);
+}
+
+std::string Placer::device(ModelId model) const {
+  return devices_of(state_->openings().places(model));
 }
 
 Status Placer::settle() const {

@@ -16,8 +16,8 @@
 
 namespace mynah::place {
 
-// What the placer's detectors, its models that hear and its voices are called where a group is
-// asked for: before any is open of its request, later of the newest model of it.
+// What the placer's detectors, its models that hear and its voices are called where nothing of them
+// is open yet: what is asked of the request.
 [[nodiscard]] StageGroup detecting_group();
 [[nodiscard]] StageGroup hearing_group();
 [[nodiscard]] StageGroup speaking_group();
@@ -47,15 +47,17 @@ class Placer {
   Result<std::shared_ptr<const WindowModel>> windows(const WindowsFile& file);
   Result<std::unique_ptr<const VoiceModel>> voice(const VoiceModelFile& file);
 
-  // Of what the work is that the newest model of a group does from now on, in the order in which it
-  // is done: files, lines. It is named where a device is found to have computed wrongly.
-  void name_work(StageGroup group, std::vector<std::string> names) const {
-    state_->openings().name_work(state_->context().newest(group), std::move(names));
+  // What a model is called that was placed, or asked for, before.
+  [[nodiscard]] ModelId id_of(const ModelFile& file) const;
+
+  // Of what the work is that a model does from now on, in the order in which it is done: files,
+  // lines. It is named where a device is found to have computed wrongly.
+  void name_work(ModelId model, std::vector<std::string> names) const {
+    state_->openings().name_work(model, std::move(names));
   }
 
-  // Where the stages of the newest model of a group were opened last: "cuda:0", "cuda:0,cpu"; "cpu"
-  // where none was.
-  [[nodiscard]] std::string device(StageGroup group) const;
+  // Where a model's stages were opened last: "cuda:0", "cuda:0,cpu"; "cpu" where they were not.
+  [[nodiscard]] std::string device(ModelId model) const;
 
   // Vouches for what was given out and not vouched for yet: an error where a device was wrong and
   // no other is allowed. A device that is wrong stands among the report's moves.
@@ -67,9 +69,9 @@ class Placer {
   // The report's stages, a line each, and what proofs took, for people.
   [[nodiscard]] std::vector<std::string> explain() const;
 
-  // A device that had too little memory for the newest model of a group.
-  [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const {
-    return state_->trust().no_room(state_->context().newest(group));
+  // A device that had too little memory for a model.
+  [[nodiscard]] std::optional<DeviceNoRoom> no_room(ModelId model) const {
+    return state_->trust().no_room(model);
   }
 
   [[nodiscard]] PlacementState& state() const { return *state_; }

@@ -14,8 +14,10 @@
 #include "cli/speak/sound_output.h"
 #include "cli/speak/speak_book.h"
 #include "speak_fixture.h"
+#include "store/file_sets.h"
 #include "store/pull.h"
 #include "store/store.h"
+#include "test_paths.h"
 
 namespace mynah::cli {
 namespace {
@@ -325,6 +327,62 @@ TEST_F(SpeakVerb, KeepsLinesInTheirFolder) {
   EXPECT_FALSE(folder_.has("b.wav"));
   EXPECT_FALSE(folder_.has("c.wav"));
   EXPECT_FALSE(folder_.has("out/empty.wav"));
+}
+
+// A tiny Piper voice of two speakers that reads letters.
+void keep_letters_voice(const Store& store, const std::string& folder, const std::string& name,
+                        const std::string& speakers) {
+  const std::string network = folder + "/" + name + ".onnx";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy(test::source_path("tests/models/piper/golden/voice.onnx"), network);
+  write_file(network + ".json",
+             R"({"audio": {"sample_rate": 16000}, "espeak": {"voice": "en-us"},
+                 "inference": {"noise_scale": 0.6, "length_scale": 1, "noise_w": 0.8},
+                 "phoneme_type": "text", "num_symbols": 9, "num_speakers": 2,
+                 "speaker_id_map": )" +
+                 speakers + R"(,
+                 "phoneme_id_map": {"_": [0], "^": [1], "$": [2], " ": [3], "a": [4], "b": [5],
+                                    "c": [6], ".": [7], "d": [8]},
+                 "language": {"code": "en_US"}, "dataset": ")" +
+                 name + R"("})");
+  const Importable found = find_importable(network);
+  ASSERT_EQ(found.sets.size(), 1U);
+  ASSERT_TRUE(import_file_set(store, found.sets.front(), false, {}, {}));
+}
+
+TEST_F(SpeakVerb, ALineMayNameAVoiceOfAnotherModel) {
+  const Store store({.home = folder_ / "home", .cache = folder_ / "home/cache"});
+  keep_letters_voice(store, folder_ / "voices", "one", R"({"ann": 0, "ben": 1})");
+  keep_letters_voice(store, folder_ / "voices", "two", R"({"cat": 0, "dan": 1})");
+  std::ofstream(folder_ / "lines") << R"({"text": "ab cd.", "voice": "ann"})" << "\n"
+                                   << R"({"text": "ab cd.", "voice": "dan"})" << "\n"
+                                   << R"({"text": "ab cd.", "voice": "slt"})" << "\n"
+                                   << R"({"text": "ab cd.", "voice": "nobody"})" << "\n"
+                                   << R"({"text": "ab cd.", "voice": "ben"})" << "\n"
+                                   << R"({"text": "ab cd.", "voice": "two"})" << "\n"
+                                   << R"({"text": "ab cd."})";
+  EXPECT_EQ(speak({"-f", folder_ / "lines", "--json-input", "--json", "--explain", "--output-dir",
+                   folder_ / "out"}),
+            1);
+  const auto told = lines();
+  ASSERT_EQ(told.size(), 7U) << err();
+  std::vector<std::string> models;
+  models.reserve(told.size());
+  for (const auto& line : told) {
+    models.push_back(line.value("model", "none"));
+  }
+  const std::string first = models.back();
+  EXPECT_THAT(models, testing::ElementsAre("one", "two", "builtin", "none", "one", "two", first));
+  EXPECT_TRUE(first == "one" || first == "two");
+  EXPECT_THAT(told[3]["error"]["message"], HasSubstr("no model here has a voice 'nobody'"));
+  EXPECT_EQ(told.back()["placement"]["stages"].size(), 4U) << "of both, on one placer";
+  EXPECT_THAT(err(), HasSubstr("it has the voice"));
+
+  EXPECT_EQ(speak({"-m", "one", "-f", folder_ / "lines", "--json-input", "--json", "--output-dir",
+                   folder_ / "named"}),
+            1);
+  EXPECT_EQ(lines()[0]["model"], "one");
+  EXPECT_EQ(lines()[1]["error"]["code"], "not_found") << "the model was asked for by name";
 }
 
 TEST_F(SpeakVerb, TakesPipersFlags) {

@@ -233,7 +233,7 @@ void expect_told(const Placer& placer, const std::string& device) {
     EXPECT_NE(stage.architecture, "");
     EXPECT_GT(stage.operations, 0U);
   }
-  EXPECT_EQ(placer.device(kSttGroup), device);
+  EXPECT_EQ(placer.device({.group = kSttGroup}), device);
 }
 
 TEST_F(Excluded, WhatEndedOrWasLetGoIsToldOfAllTheSame) {
@@ -243,7 +243,7 @@ TEST_F(Excluded, WhatEndedOrWasLetGoIsToldOfAllTheSame) {
     ASSERT_TRUE(windows) << windows.error().message;
     expect_told(placed, device);
     PlacementState& state = placed.state();
-    const ModelId stt = state.context().newest(kSttGroup);
+    const ModelId stt{.group = kSttGroup};
     if (device != "cpu") {
       state.openings().worker_for(stt, state.openings().places(stt)).value()->end("was killed");
       expect_told(placed, device);

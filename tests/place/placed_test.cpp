@@ -43,12 +43,12 @@ TEST_F(PlacedDetector, WholeRecordingsAreVouchedForBeforeTheyAreGivenOut) {
   Placer placer(test::placer_options(machine_, "simt:0,cpu"));
   const auto detector = placer.detector(file_);
   ASSERT_TRUE(detector) << detector.error().message;
-  EXPECT_EQ(placer.device(kVadGroup), "simt:0");
+  EXPECT_EQ(placer.device({.group = kVadGroup}), "simt:0");
   const std::array<std::span<const float>, 2> recordings = {sound_, sound_};
   const auto found = (*detector)->probabilities(recordings);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->size(), 2U);
-  EXPECT_EQ(placer.device(kVadGroup), "cpu");
+  EXPECT_EQ(placer.device({.group = kVadGroup}), "cpu");
   ASSERT_EQ(placer.state().openings().moves().size(), 1U);
   EXPECT_THAT(placer.state().openings().moves()[0].reason,
               HasSubstr("simt:0 computes wrongly: vad is "));
@@ -71,15 +71,15 @@ TEST_F(PlacedDetector, RecordingsThatMayBeWrongAreNamed) {
   ASSERT_TRUE(detector) << detector.error().message;
   const std::array<std::span<const float>, 1> one = {sound_};
   const std::array<std::span<const float>, 2> two = {sound_, sound_};
-  placer.name_work(kVadGroup, {"a.wav"});
+  placer.name_work({.group = kVadGroup}, {"a.wav"});
   ASSERT_TRUE((*detector)->probabilities(one)) << "the device was looked at before it is given out";
-  placer.name_work(kVadGroup, {"b.wav", "c.wav"});
+  placer.name_work({.group = kVadGroup}, {"b.wav", "c.wav"});
   ASSERT_TRUE((*detector)->probabilities(two));
-  placer.name_work(kVadGroup, {"d.wav"});
+  placer.name_work({.group = kVadGroup}, {"d.wav"});
   const auto session = (*detector)->session();
   ASSERT_TRUE(session->push(sound_));
   PlacementState& state = placer.state();
-  const ModelId vad = state.context().newest(kVadGroup);
+  const ModelId vad{.group = kVadGroup};
   state.openings().worker_for(vad, state.openings().places(vad)).value()->end("was killed");
   ASSERT_TRUE((*detector)->probabilities(one)) << "on the processor";
   ASSERT_EQ(state.openings().moves().size(), 1U);

@@ -57,13 +57,12 @@ class TwoModels : public test::PlacedWhisper {
 TEST_F(TwoModels, AFileKeepsItsIdAndAnotherGetsTheNext) {
   PlacementState state(placer("cpu"));
   PlacementContext& context = state.context();
-  EXPECT_EQ(context.newest(kSttGroup), kFirst) << "as the first will be called";
   EXPECT_EQ(context.file(kFirst), std::nullopt);
   expect_both(state);
-  EXPECT_EQ(context.newest(kSttGroup), kSecond);
+  EXPECT_EQ(context.models().back().id, kSecond);
   EXPECT_EQ(context.expect(DetectorFile{.path = "vad"}), (ModelId{.group = kVadGroup}));
   EXPECT_EQ(context.expect(file_), kFirst);
-  EXPECT_EQ(context.newest(kSttGroup), kFirst) << "it was expected last";
+  EXPECT_EQ(context.models().back().id, kFirst) << "it was expected last";
   EXPECT_EQ(context.file(kFirst), ModelFile(file_));
   EXPECT_EQ(context.file(kSecond), ModelFile(other_));
   WindowsFile exact = file_;
@@ -76,10 +75,10 @@ TEST_F(TwoModels, AreOpenAtOnceAndLetGoOneByOne) {
   Placer placer(this->placer("simt:0,cpu"));
   const auto first = placer.windows(file_);
   ASSERT_TRUE(first) << first.error().message;
-  placer.name_work(kSttGroup, {"a.wav"});
+  placer.name_work(kFirst, {"a.wav"});
   const auto second = placer.windows(other_);
   ASSERT_TRUE(second) << second.error().message;
-  placer.name_work(kSttGroup, {"b.wav"});
+  placer.name_work(kSecond, {"b.wav"});
 
   PlacementState& state = placer.state();
   Openings& openings = state.openings();

@@ -213,7 +213,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const engine::OpenedS
                   .voice = engine.synthesizer->model().name() + " " + voice.name,
                   .progress = !context.json && !engine_.placement.quiet},
                  *engine.synthesizer, context);
-  const Status right = look_last(context, engine, spoken.has_value());
+  const Status right = look_last(context, engine.placer.get(), spoken.has_value());
   if (!spoken) {
     return end_failed_book(context, engine, spoken.error());
   }
@@ -259,14 +259,16 @@ Result<int> SpeakCommand::speak_lines(Context& context, const engine::OpenedSynt
                                .rate_hz = engine.synthesizer->model().rate_hz(),
                                .file_rate_hz = sound_.rate_hz,
                                .media_program = {}},
-                     .speak = options},
+                     .speak = options,
+                     .explain = explain_,
+                     .wish = engine_},
                     context);
   Status status =
       input_.read(context, [&lines](std::string_view text) { return lines.push(text); });
   if (status) {
     status = lines.finish();
   }
-  const Status right = look_last_of_lines(context, engine, lines, status.has_value());
+  const Status right = look_last_of_lines(context, lines, status.has_value());
   if (context.stop.stop_requested()) {
     return context.stopped_exit_code();
   }
@@ -351,7 +353,7 @@ Result<int> SpeakCommand::run(Context& context) {
   const Status spoken = cues ? speak_cues(*cues, synthesizer, options, *observer, context.stop)
                              : speak_text(synthesizer, document, options, *observer, context);
   const Status written = spoken ? finish(context, *observer) : Status{};
-  const Status right = look_last(context, engine, spoken && written);
+  const Status right = look_last(context, engine.placer.get(), spoken && written);
   explain_times(context, engine);
   if (!spoken) {
     if (context.out.closed()) {

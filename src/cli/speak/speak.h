@@ -75,11 +75,9 @@ class SpeakCommand : public Command {
   Status finish(Context& context, SpeakObserver& observer) const;
   // Vouches for what was given out, however it ended: an error where a device was wrong and no
   // other is allowed. Said here where another error ends the run (`spoken` is false).
-  static Status look_last(const Context& context, const engine::OpenedSynthesizer& engine,
-                          bool spoken);
+  static Status look_last(const Context& context, const place::Placer* placer, bool spoken);
   // The same where each line has printed its JSON already: what is found only now is one more.
-  static Status look_last_of_lines(Context& context, const engine::OpenedSynthesizer& engine,
-                                   const LineSpeaker& lines, bool spoken);
+  static Status look_last_of_lines(Context& context, const LineSpeaker& lines, bool spoken);
   // How long each stage took, where --explain asks.
   void explain_times(const Context& context, const engine::OpenedSynthesizer& engine) const;
   // What was said before a stop is kept.

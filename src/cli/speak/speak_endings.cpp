@@ -28,26 +28,24 @@ Status SpeakCommand::finish(Context& context, SpeakObserver& observer) const {
   return write_captions(observer.transcript(), sound_.captions, context.out);
 }
 
-Status SpeakCommand::look_last(const Context& context, const engine::OpenedSynthesizer& engine,
-                               bool spoken) {
-  Status right = engine::LastLook(engine.placer.get()).take();
+Status SpeakCommand::look_last(const Context& context, const place::Placer* placer, bool spoken) {
+  Status right = engine::LastLook(placer).take();
   if (!right && !spoken) {
     context.say(right.error().message);
   }
   return right;
 }
 
-Status SpeakCommand::look_last_of_lines(Context& context, const engine::OpenedSynthesizer& engine,
-                                        const LineSpeaker& lines, bool spoken) {
-  const auto moves = [&engine] {
-    return engine.placer != nullptr ? engine.placer->report().moves.size() : 0;
+Status SpeakCommand::look_last_of_lines(Context& context, const LineSpeaker& lines, bool spoken) {
+  const auto moves = [&lines] {
+    return lines.placer() != nullptr ? lines.placer()->report().moves.size() : 0;
   };
   const size_t told = moves();
-  Status right = look_last(context, engine, spoken);
+  Status right = look_last(context, lines.placer(), spoken);
   if (context.json && moves() > told) {
     context.out.line(Json{{"lines", lines.spoken()},
                           {"failed", lines.failed()},
-                          {"placement", placement_json(engine.placer.get())}}
+                          {"placement", placement_json(lines.placer())}}
                          .dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return right;

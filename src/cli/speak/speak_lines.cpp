@@ -12,6 +12,7 @@
 #include "audio/sound_format.h"
 #include "base/nearest_name.h"
 #include "cli/command/error_json.h"
+#include "cli/models/surroundings.h"
 #include "cli/placement/placement_answer.h"
 #include "cli/speak/sound_output.h"
 #include "tensor/device_failure.h"
@@ -139,8 +140,46 @@ Result<std::string> LineSpeaker::path_of(const std::string& name) const {
   return (fs::path(options_.folder) / wanted).string();
 }
 
-Result<double> LineSpeaker::speak(const Line& line) {
+const place::Placer* LineSpeaker::placer() const {
+  return others_ != nullptr ? &others_->placer() : first_.placer.get();
+}
+
+Result<engine::Engine::Speaker> LineSpeaker::other_speaker(const engine::SynthesizerWish& wish) {
+  if (others_ == nullptr) {
+    engine::PlacementWish placement = options_.wish.placement;
+    placement.beside = first_.placer;
+    MYNAH_TRY(others_, engine::Engine::create(std::move(placement), surroundings_of(context_)));
+  }
+  MYNAH_TRY(engine::Engine::Speaker other, others_->speaker(wish));
+  if (options_.explain && explained_.insert(other.opened->synthesizer->model().name()).second) {
+    say_each(context_, other.opened->explanation);
+  }
+  return other;
+}
+
+Result<LineSpeaker::Spoken> LineSpeaker::speak(Line line) {
+  const std::string& voice = line.speak.voice.voice;
+  const bool any = options_.wish.model == "auto";
+  if (!any || voice == options_.speak.voice.voice || first_.synthesizer->check(line.speak)) {
+    return speak_by(first_, line);
+  }
+  engine::SynthesizerWish wish = options_.wish;
+  wish.voice = voice;
+  MYNAH_TRY(const engine::SpeakingModel model, engine::speaking_model(wish, context_.environment));
+  if (model.path == first_.model_path) {
+    line.speak.voice.voice = model.voice;
+    return speak_by(first_, line);
+  }
+  MYNAH_TRY(const engine::Engine::Speaker other, other_speaker(wish));
+  line.speak.voice.voice = other.voice;
+  return speak_by(*other.opened, line);
+}
+
+Result<LineSpeaker::Spoken> LineSpeaker::speak_by(const engine::OpenedSynthesizer& opened,
+                                                  const Line& line) {
+  const VoiceModel& model = opened.synthesizer->model();
   SoundWriterOptions sound = options_.sound;
+  sound.rate_hz = model.rate_hz();
   if (const auto format = sound_format_of(line.path)) {
     sound.format = *format;
   }
@@ -155,14 +194,15 @@ Result<double> LineSpeaker::speak(const Line& line) {
   }
   MYNAH_TRY(const auto output, open_sound_output(line.path, context_.out, sound));
   LineObserver observer(*output);
-  opened_.name_work({line.path});
-  MYNAH_TRY_STATUS(opened_.synthesizer->speak(line.text, line.speak, observer, context_.stop));
+  opened.name_work({line.path});
+  MYNAH_TRY_STATUS(opened.synthesizer->speak(line.text, line.speak, observer, context_.stop));
   if (observer.samples() == 0) {
     return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
   }
   MYNAH_TRY_STATUS(output->finish());
   written_.insert(path);
-  return static_cast<double>(observer.samples()) / opened_.synthesizer->model().rate_hz();
+  return Spoken{.duration_s = static_cast<double>(observer.samples()) / model.rate_hz(),
+                .model = model.name()};
 }
 
 // A line that cannot be spoken is told, and the others go on.
@@ -172,29 +212,30 @@ Status LineSpeaker::take(const std::string& text) {
     return {};
   }
   auto line = parse(text);
-  const auto seconds = line ? speak(*line) : std::unexpected(line.error());
+  const auto spoken = line ? speak(*line) : std::unexpected(line.error());
   if (context_.stop.stop_requested()) {
     return fail(ErrorCode::Cancelled, "stopped");
   }
-  if (!seconds) {
+  if (!spoken) {
     ++failed_;
-    context_.say(fmt::format("line {}: {}", number_, seconds.error().message));
+    context_.say(fmt::format("line {}: {}", number_, spoken.error().message));
     if (context_.json) {
       context_.out.line(Json{{"line", number_},
-                             {"placement", placement_json(opened_.placer.get())},
-                             {"error", error_json(seconds.error())}}
+                             {"placement", placement_json(placer())},
+                             {"error", error_json(spoken.error())}}
                             .dump(-1, ' ', false, Json::error_handler_t::replace));
     }
     // No device is left: none of the lines that follow could be spoken.
-    return is_of_device(seconds.error().code) ? std::unexpected(seconds.error()) : Status{};
+    return is_of_device(spoken.error().code) ? std::unexpected(spoken.error()) : Status{};
   }
   ++spoken_;
   if (context_.json) {
     context_.out.line(Json{{"line", number_},
                            {"file", line->path},
-                           {"duration", *seconds},
+                           {"duration", spoken->duration_s},
                            {"text", line->text},
-                           {"placement", placement_json(opened_.placer.get())}}
+                           {"model", spoken->model},
+                           {"placement", placement_json(placer())}}
                           .dump(-1, ' ', false, Json::error_handler_t::replace));
   } else {
     context_.out.line(line->path);

@@ -64,13 +64,6 @@ std::optional<ModelFile> PlacementContext::file(ModelId model) const {
   return found == models_.end() ? std::nullopt : std::optional(found->file);
 }
 
-ModelId PlacementContext::newest(StageGroup group) const {
-  const std::lock_guard lock(mutex_);
-  const auto last = std::find_if(models_.rbegin(), models_.rend(),
-                                 [group](const auto& one) { return one.id.group == group; });
-  return last == models_.rend() ? ModelId{.group = group} : last->id;
-}
-
 Result<Reference> PlacementContext::reference(ModelId model) {
   const std::optional<ModelFile> expected = file(model);
   if (!expected) {

@@ -48,8 +48,8 @@ class PlacementContext {
 
   // A model that will be opened, and what it is called from now on: as before where it was expected
   // before. Another file of a kind is another model and takes nobody's place, since who has the
-  // first one open goes on with it: it keeps its places, choices and failures. No command opens two
-  // models of one kind; where somebody does, the newest is planned with models of other kinds.
+  // first one open goes on with it: it keeps its places, choices and failures. Of a kind the newest
+  // is planned with models of other kinds.
   ModelId expect(const ModelFile& file);
 
   // In the order in which they were expected last.
@@ -57,10 +57,6 @@ class PlacementContext {
 
   // None: no such model was expected.
   [[nodiscard]] std::optional<ModelFile> file(ModelId model) const;
-
-  // The model of a kind that was expected last, which is meant by who knows its kind alone; before
-  // any was, the one that will be the first.
-  [[nodiscard]] ModelId newest(StageGroup group) const;
 
   // The probe that a model's canary is compared with; an error where none can be had.
   Result<Reference> reference(ModelId model);
