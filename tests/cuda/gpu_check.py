@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from checks import Checks  # noqa: E402
+from checks import Checks, is_sanitized  # noqa: E402
 
 
 def run(program, folder, *options, **variables):
@@ -93,6 +93,9 @@ def folders(checks, program, folder):
 
 
 def needs(checks, program):
+    if is_sanitized(program):  # whose own needs are more
+        checks.skip("needs the C library alone", "a sanitizer is built in")
+        return
     dynamic = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
     needed = re.findall(r"Shared library: \[(.*?)\]", dynamic)
     foreign = [name for name in needed if not re.match(r"(libc|libm|ld-linux-x86-64)\.so", name)]
