@@ -124,7 +124,12 @@ class PackedCache::Writer {
   static Result<std::unique_ptr<Writer>> create(const std::string& target) {
     auto writer = std::make_unique<Writer>();
     writer->path_ = temporary_name(target);
-    writer->file_.reset(std::fopen(writer->path_.c_str(), "wbxe"));
+    // Who commits elsewhere takes folders along that are empty, such as this one.
+    constexpr int kTries = 3;
+    for (int i = 0; i < kTries && writer->file_ == nullptr; ++i) {
+      MYNAH_TRY_STATUS(make_folders(fs::path(target).parent_path().string()));
+      writer->file_.reset(std::fopen(writer->path_.c_str(), "wbxe"));
+    }
     if (writer->file_ == nullptr) {
       return fail(ErrorCode::Io,
                   fmt::format("cannot write {}: {}", writer->path_, std::strerror(errno)));

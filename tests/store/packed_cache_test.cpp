@@ -57,6 +57,15 @@ TEST(PackedCache, finds_in_a_later_run_what_was_committed) {
   EXPECT_FALSE(cache->find("decoder").has_value());
 }
 
+TEST(PackedCache, is_written_though_another_took_its_empty_folder_along) {
+  const TemporaryFolder folder;
+  const auto waits = open_cache(folder, key_of("avx2-1", 'b'));
+  write_example(folder);
+  EXPECT_TRUE(waits->add("encoder", bytes_of("weights of another")));
+  EXPECT_TRUE(waits->commit());
+  EXPECT_EQ(text_of(*waits->find("encoder")), "weights of another");
+}
+
 TEST(PackedCache, shows_nothing_before_commit_and_leaves_no_file_without_it) {
   const TemporaryFolder folder;
   {
