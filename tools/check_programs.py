@@ -99,7 +99,7 @@ def instructions(path):
 
 
 def carried(folder):
-    """The programs that mynah carries, {path: (group, level)}: a level that has the same instructions as a lower one is left
+    """The programs that mynah carries, {path: (group, level, digest)}: a level that has the same instructions as a lower one is left
     out, as src/backend/cuda/programs/pack_programs.cpp does."""
     programs, known = {}, set()
     for name in os.listdir(folder):
@@ -107,15 +107,11 @@ def carried(folder):
             programs[os.path.join(folder, name)] = (match.group(1), int(match.group(2)))
     kept = {}
     for path, (group, level) in sorted(programs.items(), key=lambda item: item[1]):
-        key = (group, instructions(path))
-        if key not in known:
-            known.add(key)
-            kept[path] = (group, level)
+        digest = hashlib.sha256(instructions(path).encode()).hexdigest()[:16]
+        if (group, digest) not in known:
+            known.add((group, digest))
+            kept[path] = (group, level, digest)
     return kept
-
-
-def digest(path):
-    return hashlib.sha256(instructions(path).encode()).hexdigest()[:16]
 
 
 def read_programs(path):
@@ -128,27 +124,27 @@ def write_programs(path, programs):
     with open(path, "w", encoding="utf-8") as out:
         out.write("# The programs that docs/kernels.tsv is of: group, level, the first digits of SHA-256 of its instructions. Made\n"
                   "# and read by tools/check_programs.py.\n")
-        for program, (group, level) in sorted(programs.items(), key=lambda item: item[1]):
-            out.write(f"{group}\t{level}\t{digest(program)}\n")
+        for group, level, digest in sorted(programs.values()):
+            out.write(f"{group}\t{level}\t{digest}\n")
 
 
-def as_budgeted(path, level, allowed):
-    """The rows that the budget has of a program's kernels; None: it lacks one."""
-    keys = [(kernel, level, arch) for kernel in threads_of(path) for arch in architectures_of(level)]
-    if any(key not in allowed for key in keys):
-        return None
-    return {key: allowed[key] for key in keys}
+def as_budgeted(programs, known, allowed):
+    """The rows that the budget has of the kernels of programs that are known by their digests, and the paths of the others, whose
+    level they are of: to be assembled."""
+    found, changed = {}, {}
+    for path, (group, level, digest) in programs.items():
+        keys = [(kernel, level, arch) for kernel in threads_of(path) for arch in architectures_of(level)]
+        if known.get((group, level)) == digest and all(key in allowed for key in keys):
+            found |= {key: allowed[key] for key in keys}
+        else:
+            changed[path] = level
+    return found, changed
 
 
-def measure(ptxas, programs, known, allowed):
-    """{(kernel, level, arch): (threads, registers, shared, occupancy)}, what is wrong, and how many were assembled. `known` are
-    the digests of programs whose rows are taken from the budget as they are."""
-    found, wrong, jobs = {}, [], []
-    for path, (group, level) in programs.items():
-        rows = as_budgeted(path, level, allowed) if known.get((group, level)) == digest(path) else None
-        found |= rows or {}
-        if rows is None:
-            jobs += [(path, level, arch) for arch in architectures_of(level)]
+def measure(ptxas, changed):
+    """{(kernel, level, arch): (threads, registers, shared, occupancy)}, what is wrong, and how many were assembled."""
+    found, wrong = {}, []
+    jobs = [(path, level, arch) for path, level in changed.items() for arch in architectures_of(level)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for (path, level, arch), (facts, error) in zip(jobs, pool.map(lambda job: assemble(ptxas, *job), jobs)):
             if error:
@@ -274,12 +270,14 @@ def main():
     allowed, allowed_traffic = read_budget(options.budget)
     every = options.all or options.write
     known = {} if every else read_programs(options.programs)
+    budgeted, changed = as_budgeted(programs, known, allowed)
     if options.count:
-        print(sum(known.get(names) != digest(path) for path, names in programs.items()))
+        print(len(changed))
         return
     if options.write and not options.traffic:
         parser.error("--write wants --traffic")
-    found, wrong, assembled = measure(options.ptxas, programs, known, allowed)
+    found, wrong, assembled = measure(options.ptxas, changed)
+    found |= budgeted
     traffic, columns = read_traffic(options.traffic) if options.traffic else (None, None)
     if options.write:
         write_budget(options.budget, found, traffic, columns)
@@ -293,7 +291,7 @@ def main():
     for line in wrong:
         print(f"check_programs: {line}", file=sys.stderr)
     kernels = len({kernel for kernel, _, _ in found})
-    print(f"{assembled} of {sum(len(architectures_of(level)) for _, level in programs.values())} programs assembled, "
+    print(f"{assembled} of {sum(len(architectures_of(level)) for _, level, _ in programs.values())} programs assembled, "
           f"{kernels} kernels: {'not ' if wrong else ''}within their budget")
     sys.exit(1 if wrong else 0)
 
