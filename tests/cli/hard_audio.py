@@ -14,7 +14,7 @@ import threading
 import time
 import wave
 
-from checks import SENTENCE, SHARED, WEIGHTS, Checks, environment, needs, run
+from checks import SENTENCE, SHARED, WEIGHTS, Checks, environment, is_sanitized, needs, run
 
 RATE = 16000
 MOST_MB = 150  # of mynah and mynah-media each
@@ -94,8 +94,10 @@ def check_cases(checks, program, env, silero):
     """The recordings of ../shared/cases, and what is said in them."""
     wanted = {"under-half-a-second/okay-0.44s.wav": r"Okay\.", "under-half-a-second/no-0.41s.wav": r"No\.",
               "under-half-a-second/no-at-the-end.flac": r".*country\.\s+No\.",
-              "quiet-recording/peak-55dB.flac": r"And so,? my fellow Americans.* for your country\.",
+              "quiet-recording/peak-55dB.flac": r"And so my fellow Americans.* for your country\.",
               "chant-loops/rep12.flac": r"(Please call Stella[.,]\s*){12}"}
+    if is_sanitized(program):  # whose compiler's arithmetic hears a comma there
+        wanted["quiet-recording/peak-55dB.flac"] = r"And so, my fellow Americans.* for your country\."
     for name, pattern in wanted.items():
         path = SHARED / "cases/hear" / name
         if not path.exists():
