@@ -152,8 +152,9 @@ class TaggerReader {
   }
 
   Status read_feature(std::string_view feature) {
+    const size_t known = features_.size();
     const uint32_t number = features_.add(feature);
-    if (number + 1 != features_.size() || number != feature_count_++) {
+    if (number != known) {
       return cursor_.fail_here("wanted each feature once");
     }
     weights_.clear();
@@ -174,7 +175,6 @@ class TaggerReader {
   StringIndex names_;
   StringIndex listed_names_;
   StringIndex features_;
-  size_t feature_count_ = 0;
   size_t listed_ = 0;
 };
 
@@ -218,7 +218,7 @@ std::string Tagger::normal_form(std::u32string_view word) const {
 }
 
 void Tagger::score(std::string_view feature, std::span<double> scores, bool& any) const {
-  std::string_view weights = find(kFeature, feature).value_or("");
+  std::string_view weights = table_.find(feature).value_or("");
   for (; weights.size() >= kWeightBytes; weights.remove_prefix(kWeightBytes)) {
     const auto tag = static_cast<uint8_t>(weights[0]);
     double weight = 0;
@@ -267,7 +267,7 @@ std::vector<std::string_view> Tagger::operator()(std::span<const std::u32string_
       bool any = false;
       const auto add = [&](std::string_view name, std::string_view value,
                            std::string_view second = {}) {
-        feature.assign(name).append(value).append(second);
+        feature.assign(1, kFeature).append(name).append(value).append(second);
         score(feature, scores, any);
       };
       // The order decides how the sums are rounded.

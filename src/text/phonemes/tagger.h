@@ -32,7 +32,7 @@ class Tagger {
  private:
   // What a word is among its neighbours: itself in a form that many share.
   [[nodiscard]] std::string normal_form(std::u32string_view word) const;
-  // Adds the weights of one feature.
+  // Adds the weights of one feature, by its name in the table.
   void score(std::string_view feature, std::span<double> scores, bool& any) const;
   [[nodiscard]] uint8_t best(std::span<const double> scores) const;
   // What the table has under a name of that sort.

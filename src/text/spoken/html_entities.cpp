@@ -1,9 +1,9 @@
 #include "text/spoken/html_entities.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <utility>
 
 #include "base/check.h"
 #include "text/spoken/word_tables.h"
@@ -38,49 +38,44 @@ std::optional<char32_t> numbered_character(std::string_view digits) {
   return numbered(end.ec == std::errc() ? number : 0);
 }
 
-// Calls `use` with each character of a reference; false where it is none.
-template <class Use>
-bool for_each_character(std::string_view name, Use use) {
+// The characters of a reference; nothing where it is none.
+std::optional<std::u32string> characters_of(std::string_view name) {
   if (name.starts_with('#')) {
     const auto character = numbered_character(name.substr(1));
-    if (character) {
-      use(*character);
-    }
-    return character.has_value();
+    return character ? std::optional(std::u32string(1, *character)) : std::nullopt;
   }
   const TableRow* const row = find_row(WordTable::HtmlEntities, name);
   if (row == nullptr) {
-    return false;
+    return std::nullopt;
   }
+  std::u32string characters;
   for (std::string_view numbers = (*row)[1]; !numbers.empty();) {
     uint32_t character = 0;
     const auto end =
         std::from_chars(numbers.data(), numbers.data() + numbers.size(), character, 16);
     MYNAH_CHECK(end.ec == std::errc(), "html_entities.tsv has code points");
-    use(static_cast<char32_t>(character));
+    characters += static_cast<char32_t>(character);
     numbers.remove_prefix(static_cast<size_t>(end.ptr - numbers.data()));
     numbers.remove_prefix(numbers.starts_with(' ') ? 1 : 0);
   }
-  return true;
+  return characters;
 }
 
 }  // namespace
 
 std::optional<std::string> entity_characters(std::string_view name) {
-  std::string characters;
-  const bool known = for_each_character(name, [&](char32_t c) { append_utf8(characters, c); });
-  return known ? std::optional(std::move(characters)) : std::nullopt;
+  const auto characters = characters_of(name);
+  return characters ? std::optional(to_utf8(*characters)) : std::nullopt;
 }
 
 std::optional<std::string> entity_text(std::string_view name) {
-  std::string text;
-  bool good = true;
-  const bool known = for_each_character(name, [&](char32_t c) {
-    const bool space = (c >= 0x2000 && c <= 0x200A) || c == 0x205F;
-    good = good && c != kReplacementCharacter;
-    append_utf8(text, space ? U' ' : c);
-  });
-  return known && good ? std::optional(std::move(text)) : std::nullopt;
+  auto characters = characters_of(name);
+  if (!characters || characters->contains(kReplacementCharacter)) {
+    return std::nullopt;
+  }
+  const auto is_space = [](char32_t c) { return (c >= 0x2000 && c <= 0x200A) || c == 0x205F; };
+  std::ranges::replace_if(*characters, is_space, U' ');
+  return to_utf8(*characters);
 }
 
 }  // namespace mynah

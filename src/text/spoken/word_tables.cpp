@@ -1,5 +1,7 @@
 #include "text/spoken/word_tables.h"
 
+#include <array>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -25,6 +27,13 @@ MYNAH_WORD_TABLE(word_lists)
 
 namespace mynah {
 namespace {
+
+// By WordTable.
+constexpr std::array kTexts = {words_abbreviations, words_currencies, words_elements,
+                               words_emoji,         words_emoticons,  words_html_entities,
+                               words_phrases,       words_respelled,  words_signs,
+                               words_states,        words_units};
+static_assert(kTexts.size() == static_cast<size_t>(WordTable::Units) + 1);
 
 using Lists = std::unordered_map<std::string_view, std::unordered_set<std::string_view>>;
 
@@ -74,52 +83,16 @@ Lists read_lists(std::string_view text) {
 }  // namespace
 
 const TableRows& table_rows(WordTable table) {
-  switch (table) {
-    case WordTable::Abbreviations: {
-      static const TableRows rows = read_rows(words_abbreviations());
-      return rows;
-    }
-    case WordTable::Currencies: {
-      static const TableRows rows = read_rows(words_currencies());
-      return rows;
-    }
-    case WordTable::Elements: {
-      static const TableRows rows = read_rows(words_elements());
-      return rows;
-    }
-    case WordTable::Emoji: {
-      static const TableRows rows = read_rows(words_emoji());
-      return rows;
-    }
-    case WordTable::Emoticons: {
-      static const TableRows rows = read_rows(words_emoticons());
-      return rows;
-    }
-    case WordTable::HtmlEntities: {
-      static const TableRows rows = read_rows(words_html_entities());
-      return rows;
-    }
-    case WordTable::Phrases: {
-      static const TableRows rows = read_rows(words_phrases());
-      return rows;
-    }
-    case WordTable::Respelled: {
-      static const TableRows rows = read_rows(words_respelled());
-      return rows;
-    }
-    case WordTable::Signs: {
-      static const TableRows rows = read_rows(words_signs());
-      return rows;
-    }
-    case WordTable::States: {
-      static const TableRows rows = read_rows(words_states());
-      return rows;
-    }
-    case WordTable::Units:
-      break;
-  }
-  static const TableRows rows = read_rows(words_units());
-  return rows;
+  struct Table {
+    std::once_flag once;
+    TableRows rows;
+  };
+
+  static std::array<Table, kTexts.size()> tables;
+  const auto number = static_cast<size_t>(table);
+  Table& wanted = tables[number];
+  std::call_once(wanted.once, [&] { wanted.rows = read_rows(kTexts[number]()); });
+  return wanted.rows;
 }
 
 const TableRow* find_row(WordTable table, std::string_view key) {
