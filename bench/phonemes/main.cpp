@@ -1,8 +1,8 @@
 // mynah_bench_phonemes: how long English's files take to pack, and the tables of that to load, what
 // they hold in memory, how many words a second become phonemes, how long the network thinks about
 // an unknown one. Both accents, on the 2,000 sentences of the tests and the files in
-// $MYNAH_WEIGHTS/phonemes
-// (.cache/weights where that is not set). Each phonemizer is loaded in a process of its own.
+// $MYNAH_WEIGHTS/phonemes (.cache/weights where that is not set). Each phonemizer is loaded in a
+// process of its own.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

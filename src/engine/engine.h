@@ -16,19 +16,14 @@ namespace mynah::engine {
 // Thread-safe.
 class Engine {
  public:
-  // A model that speaks, held, and its voice that was asked for.
-  struct Speaker {
-    Leases<OpenedSynthesizer>::Lease opened;
-    std::string voice;
-  };
-
   // What is opened is placed as `placement` says, beside what is open there already. What nobody
   // held for its keep_alive is let go. Refused as open_placer() refuses.
   static Result<std::unique_ptr<Engine>> create(PlacementWish placement, Surroundings surroundings);
 
-  // The model that the wish means, whose own placement says nothing here. It is opened where it is
-  // not, and refused as open_synthesizer() refuses.
-  [[nodiscard]] Result<Speaker> speaker(SynthesizerWish wish);
+  // The model that the wish means (`model`: speaking_model() of it), whose own placement says
+  // nothing here. It is opened where it is not, and refused as open_synthesizer() refuses.
+  [[nodiscard]] Result<Leases<OpenedSynthesizer>::Lease> synthesizer(SynthesizerWish wish,
+                                                                     const SpeakingModel& model);
 
   // Of all that is open.
   [[nodiscard]] const place::Placer& placer() const { return *placement_.beside; }

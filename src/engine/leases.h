@@ -8,10 +8,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -36,11 +36,7 @@ class Leases {
     Lease(Lease&& other) noexcept
         : leases_(std::exchange(other.leases_, nullptr)), slot_(other.slot_) {}
 
-    Lease& operator=(Lease&& other) noexcept {
-      std::swap(leases_, other.leases_);
-      std::swap(slot_, other.slot_);
-      return *this;
-    }
+    Lease& operator=(Lease&&) = delete;
 
     ~Lease() {
       if (leases_ != nullptr) {
@@ -84,8 +80,7 @@ class Leases {
     const auto settled = [&] {
       return slot.phase == Phase::Ready || slot.phase == Phase::Absent || slot.failures != seen;
     };
-    const bool stopped = !changed_.wait(lock, stop, settled);
-    if (stopped) {
+    if (!changed_.wait(lock, stop, settled)) {
       return fail(ErrorCode::Cancelled, "stopped while " + name + " was opened");
     }
     if (slot.failures != seen && slot.phase != Phase::Ready) {

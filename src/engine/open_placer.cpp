@@ -83,6 +83,22 @@ Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
   return static_cast<uint64_t>(*bytes);
 }
 
+// None: never.
+Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text) {
+  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
+  if (text == "never") {
+    return std::optional<std::chrono::milliseconds>();
+  }
+  const auto time_ms = parse_quantity(text, kUnits);
+  if (!time_ms || *time_ms > 1e12) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--keep-alive: wanted seconds, or a time such as 30s, 5m or 1h (0: "
+                            "nothing is kept), or never (nothing is let go), found '{}'",
+                            text));
+  }
+  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
+}
+
 // The one that --device names, or those in use where --device says nothing. Which models those are
 // of that cannot be read is seen when one is placed.
 Status add_profiles(const PlacementWish& wish, const Surroundings& surroundings,
@@ -117,21 +133,6 @@ Status add_profiles(const PlacementWish& wish, const Surroundings& surroundings,
 }
 
 }  // namespace
-
-Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text) {
-  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
-  if (text == "never") {
-    return std::optional<std::chrono::milliseconds>();
-  }
-  const auto time_ms = parse_quantity(text, kUnits);
-  if (!time_ms || *time_ms > 1e12) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--keep-alive: wanted seconds, or a time such as 30s, 5m or 1h (0: "
-                            "nothing is kept), or never (nothing is let go), found '{}'",
-                            text));
-  }
-  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
-}
 
 Result<place::Profile> load_named_profile(const place::ProfileFolder& folder,
                                           const std::string& name) {

@@ -1,7 +1,6 @@
 // Placement as the user's wishes and environment ask for it.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,9 +35,6 @@ struct PlacementWish {
 
 // Usage where --threads is none: 0 (the physical cores) to 1024.
 [[nodiscard]] Status check_threads(int threads);
-
-// A time such as 30s, 5m or 1h; none: never. Usage for other words.
-Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text);
 
 // What opening a device needs of the environment. Usage for a variable that cannot be read, and for
 // threads as check_threads().

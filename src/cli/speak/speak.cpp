@@ -252,17 +252,15 @@ Result<int> SpeakCommand::speak_lines(Context& context, const engine::OpenedSynt
     std::error_code error;
     std::filesystem::create_directories(sound_.folder, error);
   }
-  LineSpeaker lines(engine,
-                    {.folder = sound_.folder,
-                     .json = sound_.json_lines,
-                     .sound = {.format = format,
-                               .rate_hz = engine.synthesizer->model().rate_hz(),
-                               .file_rate_hz = sound_.rate_hz,
-                               .media_program = {}},
-                     .speak = options,
-                     .explain = explain_,
-                     .wish = engine_},
-                    context);
+  LineSpeaker lines(
+      engine,
+      {.folder = sound_.folder,
+       .json = sound_.json_lines,
+       .sound = {.format = format, .file_rate_hz = sound_.rate_hz, .media_program = {}},
+       .speak = options,
+       .explain = explain_,
+       .wish = engine_},
+      context);
   Status status =
       input_.read(context, [&lines](std::string_view text) { return lines.push(text); });
   if (status) {

@@ -144,17 +144,19 @@ const place::Placer* LineSpeaker::placer() const {
   return others_ != nullptr ? &others_->placer() : first_.placer.get();
 }
 
-Result<engine::Engine::Speaker> LineSpeaker::other_speaker(const engine::SynthesizerWish& wish) {
+Result<LineSpeaker::Spoken> LineSpeaker::speak_by_other(const engine::SynthesizerWish& wish,
+                                                        const engine::SpeakingModel& model,
+                                                        const Line& line) {
   if (others_ == nullptr) {
     engine::PlacementWish placement = options_.wish.placement;
     placement.beside = first_.placer;
     MYNAH_TRY(others_, engine::Engine::create(std::move(placement), surroundings_of(context_)));
   }
-  MYNAH_TRY(engine::Engine::Speaker other, others_->speaker(wish));
-  if (options_.explain && explained_.insert(other.opened->synthesizer->model().name()).second) {
-    say_each(context_, other.opened->explanation);
+  MYNAH_TRY(const auto other, others_->synthesizer(wish, model));
+  if (options_.explain && explained_.insert(other->synthesizer->model().name()).second) {
+    say_each(context_, other->explanation);
   }
-  return other;
+  return speak_by(*other, line);
 }
 
 Result<LineSpeaker::Spoken> LineSpeaker::speak(Line line) {
@@ -166,13 +168,9 @@ Result<LineSpeaker::Spoken> LineSpeaker::speak(Line line) {
   engine::SynthesizerWish wish = options_.wish;
   wish.voice = voice;
   MYNAH_TRY(const engine::SpeakingModel model, engine::speaking_model(wish, context_.environment));
-  if (model.path == first_.model_path) {
-    line.speak.voice.voice = model.voice;
-    return speak_by(first_, line);
-  }
-  MYNAH_TRY(const engine::Engine::Speaker other, other_speaker(wish));
-  line.speak.voice.voice = other.voice;
-  return speak_by(*other.opened, line);
+  line.speak.voice.voice = model.voice;
+  return model.path == first_.model_path ? speak_by(first_, line)
+                                         : speak_by_other(wish, model, line);
 }
 
 Result<LineSpeaker::Spoken> LineSpeaker::speak_by(const engine::OpenedSynthesizer& opened,

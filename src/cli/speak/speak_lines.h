@@ -15,10 +15,10 @@
 namespace mynah::cli {
 
 struct LineOptions {
-  std::string folder;  // where files go that a line does not name
-  bool json = false;   // lines are objects: "text", and what is wanted of that line alone:
-                       // "output_file", "voice" or "speaker", "speed"
-  SoundWriterOptions sound;
+  std::string folder;        // where files go that a line does not name
+  bool json = false;         // lines are objects: "text", and what is wanted of that line alone:
+                             // "output_file", "voice" or "speaker", "speed"
+  SoundWriterOptions sound;  // whose rate_hz is of each line's model
   SpeakOptions speak;
   bool explain = false;          // of models that a line's voice brings
   engine::SynthesizerWish wish;  // what the first model was opened by
@@ -64,7 +64,9 @@ class LineSpeaker {
   // Speaks a line by the first model, or by the one that has its voice.
   Result<Spoken> speak(Line line);
   Result<Spoken> speak_by(const engine::OpenedSynthesizer& opened, const Line& line);
-  Result<engine::Engine::Speaker> other_speaker(const engine::SynthesizerWish& wish);
+  // Speaks it by another model, which is opened where it is not.
+  Result<Spoken> speak_by_other(const engine::SynthesizerWish& wish,
+                                const engine::SpeakingModel& model, const Line& line);
 
   const engine::OpenedSynthesizer& first_;
   LineOptions options_;
