@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -36,6 +37,9 @@ struct Part {
 
 thread_local Part part;
 
+// Whether this thread runs a range of a parallel_for().
+thread_local bool in_range = false;
+
 }  // namespace
 
 struct ThreadPool::State {
@@ -46,7 +50,8 @@ struct ThreadPool::State {
   };
 
   std::vector<std::thread> workers;
-  std::mutex region_mutex;  // held by the caller whose region runs
+  std::optional<Turns> turns;  // of as many threads as there are
+  std::mutex region_mutex;     // held by the caller whose region runs
 
   std::mutex sleep_mutex;  // guards the two conditions below
   std::condition_variable wake;
@@ -93,13 +98,15 @@ struct ThreadPool::State {
 
   void drain() {
     const Region& r = region;
+    const bool before = std::exchange(in_range, true);
     for (;;) {
       const int64_t begin = next.fetch_add(r.grain, std::memory_order_relaxed);
       if (begin >= r.count) {
-        return;
+        break;
       }
       (*r.fn)(begin, std::min(begin + r.grain, r.count));
     }
+    in_range = before;
   }
 
   void work() {
@@ -133,6 +140,7 @@ ThreadPool::ThreadPool(int n_threads) : state_(std::make_unique<State>()) {
   } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
     // The user's limit, or memory for its stack: the work is done by fewer.
   }
+  state_->turns.emplace(static_cast<int>(state_->workers.size()) + 1);
 }
 
 ThreadPool::~ThreadPool() {
@@ -190,13 +198,33 @@ void ThreadPool::split(int parts, FunctionRef<void(int)> fn) {
   for (int i = 0; i < parts; ++i) {
     pools.push_back(std::make_unique<ThreadPool>(threads / parts + (i < threads % parts ? 1 : 0)));
   }
-  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const Part before = std::exchange(part, {this, pools[static_cast<size_t>(i)].get()});
-      fn(static_cast<int>(i));
-      part = before;
+  const auto run = [&](int i) {
+    const Part before = std::exchange(part, {this, pools[static_cast<size_t>(i)].get()});
+    fn(i);
+    part = before;
+  };
+  // Threads of their own: who takes turns with this may use those of the pool while it is set
+  // aside.
+  std::vector<std::jthread> others;
+  int begun = 1;
+  try {
+    for (; begun < parts && !in_range; ++begun) {
+      others.emplace_back([&run, begun, wanted = urgency()] {
+        const UrgencyScope as_urgent(wanted);
+        run(begun);
+      });
     }
-  });
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+    // As above: the rest comes one after another.
+  }
+  run(0);
+  for (; begun < parts; ++begun) {
+    run(begun);
+  }
+}
+
+Turns& ThreadPool::turns() {
+  return *state_->turns;
 }
 
 }  // namespace mynah

@@ -5,6 +5,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "base/turns.h"
+
 namespace mynah {
 
 // A reference to a callable, without ownership and without allocation.
@@ -50,10 +52,14 @@ class ThreadPool {
   void parallel_for(int64_t count, int64_t grain, FunctionRef<void(int64_t, int64_t)> fn);
 
   // Calls fn(0) ... fn(parts - 1), each on a thread of its own with its share of the others: a
-  // parallel_for() of this pool that fn makes uses those alone. For long work that never waits for
-  // its neighbours; 1 <= parts <= size(). Where another call is running they come one after
-  // another on the caller's thread. fn does not throw.
+  // parallel_for() of this pool that fn makes uses those alone. They are as urgent as the caller.
+  // For long work that never waits for its neighbours; 1 <= parts <= size(). Inside a range of a
+  // parallel_for(), and where the system gives no threads, they come one after another on the
+  // caller's thread. fn does not throw.
   void split(int parts, FunctionRef<void(int)> fn);
+
+  // Of who computes with all of it, or in parts of it, and shares it with others.
+  [[nodiscard]] Turns& turns();
 
  private:
   struct State;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/turns.h"
 #include "speech/word_times.h"
 
 namespace mynah {
@@ -257,6 +258,7 @@ std::unexpected<Error> LiveSession::end_with(Error error) {
 }
 
 Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
+  const UrgencyScope somebody_speaks(Urgency::Interactive);
   MYNAH_TRY(const std::vector<Chunk> chunks, find_speech(samples));
   MYNAH_TRY(LiveText live, commit_chunks(chunks));
   if (partial_is_due()) {
@@ -270,6 +272,7 @@ Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
 }
 
 Result<LiveText> LiveSession::commit_now() {
+  const UrgencyScope somebody_waits(Urgency::Interactive);
   MYNAH_TRY(const std::vector<Chunk> chunks, end_speech());
   MYNAH_TRY(LiveText live, commit_chunks(chunks));
   listen_anew();

@@ -196,7 +196,18 @@ TEST(ThreadPool, SplitsItsThreadsAmongParts) {
   }
 }
 
-TEST(ThreadPool, APartOfAPoolThatIsBusyRunsOnItsCallersThread) {
+TEST(ThreadPool, ItsThreadsAreFreeForOthersWhileItsPartsRest) {
+  ThreadPool pool(2);
+  std::latch rest(3);
+  std::jthread other([&] {
+    rest.arrive_and_wait();
+    std::latch both(2);  // each of two threads takes one
+    pool.parallel_for(2, 1, [&](int64_t, int64_t) { both.arrive_and_wait(); });
+  });
+  pool.split(2, [&](int) { rest.arrive_and_wait(); });
+}
+
+TEST(ThreadPool, PartsInsideARangeRunOnItsThread) {
   ThreadPool pool(2);
   std::atomic<int> parts{0};
   pool.parallel_for(2, 1, [&](int64_t begin, int64_t end) {

@@ -21,7 +21,7 @@ Result<std::shared_ptr<Backend>> Openings::open_here(ModelId model, Stage stage,
     MYNAH_TRY(OpenedDevice opened, open_device(where.device, context_.options().settings));
     devices_.emplace(where.device, std::move(opened));
   }
-  auto timed = std::make_shared<HereBackend>(*devices_.at(where.device).backend);
+  auto timed = std::make_shared<HereBackend>(devices_.at(where.device));
   here_[{.model = model, .stage = stage}] = {.device = where.device, .timed = timed};
   Backend* const backend = &timed->backend;
   return std::shared_ptr<Backend>(std::move(timed), backend);

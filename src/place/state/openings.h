@@ -130,7 +130,8 @@ class Openings {
 
  private:
   struct HereBackend {
-    explicit HereBackend(Backend& device) : backend(device, &clock) {}
+    explicit HereBackend(const OpenedDevice& device)
+        : clock(device.pool.get()), backend(*device.backend, &clock) {}
 
     CallClock clock;
     WatchedBackend backend;

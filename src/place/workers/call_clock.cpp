@@ -1,6 +1,7 @@
 #include "place/workers/call_clock.h"
 
 #include <chrono>
+#include <optional>
 
 namespace mynah::place {
 namespace {
@@ -11,6 +12,7 @@ struct ThreadCalls {
   int depth = 0;
   CallClock* stage = nullptr;  // that computes
   Clock::time_point since;
+  std::optional<Turns::Turn> turn;
 };
 
 thread_local ThreadCalls calls;
@@ -18,7 +20,16 @@ thread_local ThreadCalls calls;
 }  // namespace
 
 void CallClock::before(std::string_view /*operation*/) {
-  if (calls.depth > 0 && calls.stage != this) {
+  if (calls.depth == 0) {
+    return;
+  }
+  if (!calls.turn && pool_ != nullptr) {
+    calls.turn.emplace(pool_->turns(), pool_->size(), urgency());
+  } else if (calls.turn && calls.turn->is_awaited()) {
+    TimedCall::enter(nullptr);  // its stage does not compute while others do
+    calls.turn->let_others_go_before();
+  }
+  if (calls.stage != this) {
     TimedCall::enter(this);
   }
 }
@@ -30,6 +41,7 @@ TimedCall::TimedCall() {
 TimedCall::~TimedCall() {
   if (--calls.depth == 0) {
     enter(nullptr);
+    calls.turn.reset();
   }
 }
 
