@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "beside.h"
 #include "boundary.h"
 #include "place/wire/worker_protocol.h"
 #include "place/workers/worker_main.h"
@@ -25,22 +26,28 @@ constexpr const char* kUsage =
     "           [--recording FILE]...\n"
     "       mynah_bench_place plan --device REQUEST --hibari FILE --cache FOLDER\n"
     "           [--driver FILE]\n"
+    "       mynah_bench_place beside --device REQUEST --whisper FILE --hibari|--piper FILE\n"
+    "           --cache FOLDER --recording FILE... [--threads N] [--turns X]\n"
     "boundary: the same stages on the device in this process and in a worker, by turns. --turns:\n"
     "times as many as usual. plan: where hibari goes, for the first time of this process and "
-    "later.\n";
+    "later.\n"
+    "beside: an urgent window of the first recording beside long work of another model, and of its "
+    "own.\n";
 
 struct Options {
   BoundaryOptions boundary;
   PlanningOptions planning;
-  bool plans = false;
+  BesideOptions beside;
+  std::string verb;
 };
 
 std::optional<Options> parse(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.size() % 2 != 1 || (words[0] != "boundary" && words[0] != "plan")) {
+  if (words.size() % 2 != 1 ||
+      (words[0] != "boundary" && words[0] != "plan" && words[0] != "beside")) {
     return std::nullopt;
   }
-  Options options{.boundary = {}, .planning = {}, .plans = words[0] == "plan"};
+  Options options{.boundary = {}, .planning = {}, .beside = {}, .verb = words[0]};
   BoundaryOptions& boundary = options.boundary;
   boundary.program = "/proc/self/exe";
   boundary.device = "cpu";
@@ -58,6 +65,9 @@ std::optional<Options> parse(int argc, char** argv) {
       boundary.whisper = value;
     } else if (words[i] == "--hibari") {
       boundary.hibari = value;
+    } else if (words[i] == "--piper") {
+      options.beside.family = "piper";
+      boundary.hibari = value;
     } else if (words[i] == "--cache") {
       boundary.cache_folder = value;
     } else if (words[i] == "--recording") {
@@ -72,7 +82,17 @@ std::optional<Options> parse(int argc, char** argv) {
   options.planning.request = boundary.device;
   options.planning.model = boundary.hibari;
   options.planning.cache_folder = boundary.cache_folder;
-  const bool whole = !options.plans || (!boundary.hibari.empty() && !boundary.cache_folder.empty());
+  options.beside = {.program = boundary.program,
+                    .request = boundary.device,
+                    .threads = boundary.threads,
+                    .turns = boundary.turns,
+                    .whisper = boundary.whisper,
+                    .family = options.beside.family,
+                    .voice = boundary.hibari,
+                    .cache_folder = boundary.cache_folder,
+                    .recordings = boundary.recordings};
+  const bool whole =
+      words[0] == "boundary" || (!boundary.hibari.empty() && !boundary.cache_folder.empty());
   return whole ? std::optional(std::move(options)) : std::nullopt;
 }
 
@@ -89,8 +109,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}", mynah::bench::kUsage);
     return 2;
   }
-  const auto report = options->plans ? mynah::bench::bench_planning(options->planning)
-                                     : mynah::bench::bench_boundary(options->boundary);
+  const auto report = options->verb == "plan"     ? mynah::bench::bench_planning(options->planning)
+                      : options->verb == "beside" ? mynah::bench::bench_beside(options->beside)
+                                                  : mynah::bench::bench_boundary(options->boundary);
   if (!report) {
     fmt::print(stderr, "mynah_bench_place: {}\n", report.error().message);
     return 1;
