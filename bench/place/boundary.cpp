@@ -73,10 +73,10 @@ class Boundary {
                                          .image_folder = {},
                                          .threads = options_.threads};
     MYNAH_TRY(device_, place::open_device(options_.device, settings));
-    MYNAH_TRY(worker_, place::WorkerProcess::start({.program = options_.program,
-                                                    .device = options_.device,
-                                                    .settings = settings,
-                                                    .faults = {}}));
+    MYNAH_TRY(worker_, place::WorkerLane::start({.program = options_.program,
+                                                 .device = options_.device,
+                                                 .settings = settings,
+                                                 .faults = {}}));
     Json report;
     MYNAH_TRY(report["empty_call_ms"], empty_call());
     MYNAH_TRY_STATUS(detect());
@@ -266,7 +266,7 @@ class Boundary {
   std::vector<std::vector<float>> sounds_;
   place::OpenedDevice device_;
   std::vector<std::unique_ptr<WatchedBackend>> views_;
-  std::shared_ptr<place::WorkerProcess> worker_;
+  std::shared_ptr<place::WorkerLane> worker_;
   Json pairs_ = Json::array();
 };
 

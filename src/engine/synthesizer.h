@@ -32,7 +32,7 @@ struct OpenedSynthesizer {
   place::ModelId id{};                    // of the placer's
   // What reads text: one thread of the processor. The products of a word are so small that another
   // thread, or a card, costs ten times what it saves.
-  std::unique_ptr<ThreadPool> reading_pool;
+  std::shared_ptr<ThreadPool> reading_pool;
   std::unique_ptr<Backend> reading_backend;
   std::unique_ptr<Synthesizer> synthesizer;
   std::string model_path;  // "": the built-in voices

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,8 +87,8 @@ bool share_a_line(const StagePlacement& one, const StagePlacement& other) {
 
 PlacementReport make_report(PlacementState& state) {
   PlacementReport report;
-  // Their first stages, by worker and its number ("", 0: this process), and by device.
-  std::map<std::tuple<std::string, uint32_t, std::string>, std::string> pools;
+  // Their first stages, by lane of a worker (none: this process), and by device.
+  std::map<std::pair<std::optional<ModelId>, std::string>, std::string> pools;
   const auto now = static_cast<int64_t>(::time(nullptr));
   for (const auto& [model, told] : state.openings().reports()) {
     StagePlacement stage;
@@ -104,11 +104,9 @@ PlacementReport make_report(PlacementState& state) {
     if (place == places.end() || place->second.device != told.device) {
       continue;  // of a rung that was left
     }
-    // Each process has one pool on a device.
-    const bool here = is_here(places);
-    const auto [pool, is_first] = pools.try_emplace(
-        {here ? std::string() : worker_key(places), here ? 0 : model.number, told.device},
-        stage.stage);
+    // This process has one pool on a device, and so has each lane of a worker.
+    const auto lane = is_here(places) ? std::nullopt : std::optional(model);
+    const auto [pool, is_first] = pools.try_emplace({lane, told.device}, stage.stage);
     if (!is_first) {
       stage.memory_with = pool->second;
     }

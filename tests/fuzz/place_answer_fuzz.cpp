@@ -209,7 +209,8 @@ void use_answer(Ask what, Bytes bytes) {
 // What a worker is asked that opens nothing. What would be opened is read alone.
 void use_request(Ask what, Bytes bytes) {
   static Pulse pulse;
-  static StageHost host(pulse);
+  static DeviceThreads threads;
+  static StageHost host(pulse, threads);
   StageDevice device;
   WireReader reader(bytes);
   switch (what) {

@@ -1,13 +1,16 @@
 #include "place/wire/channel.h"
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "place/channel_ends.h"
 
@@ -50,6 +53,35 @@ TEST(Channel, MessagesLargerThanTheSegmentMakeItGrow) {
     const auto message = ends.theirs.receive(std::nullopt);
     ASSERT_TRUE(message && *message) << message.error().message;
     EXPECT_TRUE(text_of(**message) == text) << size;
+  }
+}
+
+TEST(Channel, TheSendersUrgencyAndDescriptorsComeAlong) {
+  for (const Descriptors wanted : {Descriptors::Taken, Descriptors::Refused}) {
+    ChannelEnds ends = ChannelEnds::make(4096, SIZE_MAX, wanted);
+    int pipe[2] = {-1, -1};
+    ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+    UniqueFd reads(pipe[0]);
+    UniqueFd writes(pipe[1]);
+    const UrgencyScope urgent(Urgency::Interactive);
+    ASSERT_TRUE(ends.ours.send_written(1, 1, 0, std::array{writes.get()}));
+    writes.reset();
+    {
+      const auto message = ends.theirs.receive(std::nullopt);
+      ASSERT_TRUE(message && *message);
+      EXPECT_EQ((*message)->urgency, Urgency::Interactive);
+      EXPECT_EQ((*message)->descriptors.size(), wanted == Descriptors::Taken ? 1U : 0U);
+      for (const UniqueFd& copy : (*message)->descriptors) {
+        EXPECT_EQ(::write(copy.get(), "x", 1), 1);
+      }
+    }
+    char letter = 0;  // then the end: nobody has the other end any more
+    EXPECT_EQ(::read(reads.get(), &letter, 1), wanted == Descriptors::Taken ? 1 : 0);
+    EXPECT_EQ(::read(reads.get(), &letter, 1), 0);
+    ASSERT_TRUE(ends.ours.send(2, 1, {}));
+    const auto next = ends.theirs.receive(std::nullopt);
+    ASSERT_TRUE(next && *next);
+    EXPECT_TRUE((*next)->descriptors.empty());
   }
 }
 

@@ -11,6 +11,15 @@
 
 namespace mynah::place::test {
 
+// A small Whisper's words mean nothing: a window is not heard again since they are in doubt, and
+// ends after a few.
+inline DecodingOptions quick_decoding() {
+  DecodingOptions options;
+  options.whisper.temperatures = {0};
+  options.whisper.max_new_tokens = 4;
+  return options;
+}
+
 // A small Whisper, and a machine without a card but the simulated one.
 class PlacedWhisper : public ::testing::Test {
  protected:

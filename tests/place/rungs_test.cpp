@@ -112,7 +112,7 @@ class RungsOfOne : public ::testing::Test {
   std::vector<std::string> said_;  // to the user
   std::shared_ptr<PlacementState> state_;
   ModelId stt_;
-  std::shared_ptr<WorkerProcess> worker_;  // of the rung that was opened last
+  std::shared_ptr<WorkerLane> worker_;  // of the rung that was opened last
   std::atomic<bool> wrong_ = false;
   std::shared_ptr<ModelRungs> rungs_;
 };
@@ -290,17 +290,17 @@ TEST_F(RungsOfOne, AWorkerStaysWhileAnotherModelIsLoadedThere) {
   stt_ = state_->context().expect(file_);
   const auto vad = make_rungs(state_->context().expect(detector));
   ASSERT_TRUE(vad->begin());
-  const auto worker = worker_;
+  const pid_t worker = worker_->pid();
   rungs_ = make_rungs(stt_, [&]() -> Status {
-    EXPECT_EQ(worker_, worker);
+    EXPECT_EQ(worker_->pid(), worker);
     vad->unload_after({});
     return {};
   });
   ASSERT_TRUE(rungs_->begin());
   EXPECT_FALSE(vad->idle());
-  EXPECT_TRUE(worker->alive());
+  EXPECT_TRUE(worker_->alive());
   rungs_->unload_after({});
-  EXPECT_FALSE(worker->alive());
+  EXPECT_FALSE(worker_->alive());
 }
 
 TEST_F(RungsOfOne, AWorkerThatIsLeftForABetterDeviceEnds) {

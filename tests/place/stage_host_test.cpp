@@ -21,7 +21,8 @@ std::vector<std::byte> settings_with(const std::string& driver) {
 
 TEST(StageHost, SettingsThatCannotBeReadLeaveThoseThatWere) {
   Pulse pulse;
-  StageHost host(pulse);
+  DeviceThreads threads;
+  StageHost host(pulse, threads);
   ASSERT_TRUE(host.handle(Ask::Settings, settings_with("/first/libcuda.so.1"), {}));
   std::vector<std::byte> damaged = settings_with("/second/libcuda.so.1");
   damaged.push_back({});

@@ -65,9 +65,9 @@ TEST(CallClock, TimesWhatAThreadComputesWithinACall) {
 
 TEST(StageWatch, EachOperationIsAStepOfItsStage) {
   Pulse pulse{};
-  StageClock clock;
-  StageWatch encoder(kSttEncoder, pulse, clock);
-  StageWatch decoder(kSttDecoder, pulse, clock);
+  LaneSigns signs{.pulse = pulse};
+  StageWatch encoder(kSttEncoder, signs);
+  StageWatch decoder(kSttDecoder, signs);
   encoder.before("matmul");
   encoder.before("softmax");
   EXPECT_EQ(pulse.steps, 2U);
@@ -75,6 +75,31 @@ TEST(StageWatch, EachOperationIsAStepOfItsStage) {
   decoder.before("matmul");
   EXPECT_EQ(pulse.steps, 3U);
   EXPECT_EQ(pulse.stage, static_cast<uint32_t>(number_of(kSttDecoder)) + 1);
+}
+
+TEST(StageWatch, WhoWaitsForItsTurnRests) {
+  ThreadPool pool(1);
+  Pulse pulse{};
+  LaneSigns signs{.pulse = pulse};
+  StageWatch vocoder(kTtsVocoder, signs, &pool);
+  vocoder.before("conv1d");
+  EXPECT_EQ(pulse.rests, 0U);
+  {
+    std::jthread urgent([&] {
+      Turns::Turn turn(pool.turns(), 1, Urgency::Interactive);
+      while (pulse.rests == 0) {
+        std::this_thread::yield();
+      }
+      EXPECT_EQ(pulse.steps, 1U);
+    });
+    while (pool.turns().awaited() == 0) {
+      std::this_thread::yield();
+    }
+    vocoder.before("conv1d");
+  }
+  EXPECT_EQ(pulse.rests, 0U);
+  EXPECT_EQ(pulse.steps, 2U);
+  signs.turn.end();
 }
 
 // How many of ten operations of a call come back.
@@ -103,9 +128,9 @@ TEST(StageWatch, FaultsAreAListWithNothingEmptyInIt) {
 
 TEST(StageWatch, AFaultIsOfItsStageAndOfItsCall) {
   Pulse pulse{};
-  StageClock clock;
-  StageWatch vad(kVadStage, pulse, clock);
-  StageWatch vocoder(kTtsVocoder, pulse, clock);
+  LaneSigns signs{.pulse = pulse};
+  StageWatch vad(kVadStage, signs);
+  StageWatch vocoder(kTtsVocoder, signs);
   const std::vector<Fault> faults = {
       {.stage = kTtsVocoder, .kind = FaultKind::OutOfMemory, .call = 2},
       {.stage = kTtsVocoder, .kind = FaultKind::Lost, .call = 4}};

@@ -1,6 +1,10 @@
 // Two models of one kind in one process: each has its own places, choices, failures and workers.
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
+#include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,9 +25,13 @@ namespace mynah::place {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 constexpr ModelId kFirst{.group = kSttGroup, .number = 0};
@@ -84,7 +92,7 @@ TEST_F(TwoModels, AreOpenAtOnceAndLetGoOneByOne) {
   Openings& openings = state.openings();
   EXPECT_EQ(devices_of(openings.places(kFirst)), "simt:0");
   EXPECT_EQ(devices_of(openings.places(kSecond)), "simt:0");
-  EXPECT_EQ(openings.worker_pids().size(), 2U) << "a worker has one model of a kind";
+  EXPECT_EQ(openings.worker_pids().size(), 1U) << "a lane each";
   EXPECT_THAT(openings.work_names(kFirst), ElementsAre("a.wav"));
   EXPECT_THAT(openings.work_names(kSecond), ElementsAre("b.wav"));
   for (const Stage stage : {kSttEncoder, kSttDecoder}) {
@@ -120,6 +128,63 @@ TEST_F(TwoModels, AreOpenAtOnceAndLetGoOneByOne) {
   EXPECT_TRUE((*first)->probe()) << "it is opened again";
   EXPECT_THAT(loaded(state), ElementsAre(kFirst, kFirst, kSecond, kSecond));
   EXPECT_THAT(openings.moves(), IsEmpty());
+}
+
+// Seconds of what is no speech; each is another.
+std::vector<float> noise(uint32_t seed, double seconds) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> loudness(-0.3F, 0.3F);
+  std::vector<float> samples(static_cast<size_t>(seconds * kHearingRate_hz));
+  std::ranges::generate(samples, [&] { return loudness(generator); });
+  return samples;
+}
+
+// The texts of so many calls with the same sound.
+std::vector<std::string> hear(const WindowModel& model, std::span<const float> sound,
+                              size_t times) {
+  WindowTask task;
+  task.samples = sound;
+  std::vector<std::string> texts;
+  const auto decoder = model.decoder(test::quick_decoding());
+  EXPECT_TRUE(decoder);
+  for (size_t i = 0; i < times; ++i) {
+    const auto heard = (*decoder)->decode(std::span(&task, 1), {});
+    EXPECT_TRUE(heard) << heard.error().message;
+    texts.push_back(heard ? heard->front().text() : std::string());
+  }
+  return texts;
+}
+
+// Each model's second call fails, while the other's are under way in the same worker.
+TEST_F(TwoModels, AFaultOfOneEndsBothLanesAndEveryRequestFinishes) {
+  const std::vector<float> sound = noise(1, 0.2);
+  std::array<std::string, 2> on_card;
+  {
+    Placer placer(this->placer("simt:0"));
+    on_card = {hear(**placer.windows(file_), sound, 1).front(),
+               hear(**placer.windows(other_), sound, 1).front()};
+  }
+  PlacerOptions options = this->placer("simt:0,cpu");
+  options.faults = {{.stage = kSttDecoder, .kind = FaultKind::Crash, .call = 2}};
+  Placer placer(std::move(options));
+  const auto first = placer.windows(file_);
+  const auto second = placer.windows(other_);
+  ASSERT_TRUE(first && second);
+  std::array<std::vector<std::string>, 2> texts;
+  {
+    const std::jthread one([&] { texts[0] = hear(**first, sound, 3); });
+    const std::jthread two([&] { texts[1] = hear(**second, sound, 3); });
+  }
+  const std::array after = {hear(**first, sound, 1).front(), hear(**second, sound, 1).front()};
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_THAT(texts[i], SizeIs(3));
+    EXPECT_THAT(texts[i], Each(AnyOf(on_card[i], after[i])));
+    EXPECT_THAT(after[i], Not(IsEmpty()));
+  }
+  EXPECT_THAT(placer.state().openings().moves(), Not(IsEmpty()));
+  for (const Move& move : placer.state().openings().moves()) {
+    EXPECT_THAT(move.from + " " + move.to, StartsWith("simt:0 "));
+  }
 }
 
 TEST_F(TwoModels, HaveAPlaceEachInThisProcess) {

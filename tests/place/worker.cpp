@@ -16,21 +16,23 @@
 #include "place/wire/wire_types.h"
 #include "place/workers/pulse.h"
 #include "place/workers/stage_host.h"
+#include "place/workers/worker_lane.h"
 #include "place/workers/worker_main.h"
-#include "place/workers/worker_process.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {
 namespace {
 
+// One lane of it.
 class OddWorker {
  public:
-  explicit OddWorker(std::string manner)
+  // Its socket, pulse, and segments of requests and answers.
+  OddWorker(std::string manner, std::vector<UniqueFd> ends)
       : manner_(std::move(manner)),
-        pulse_memory_(*SharedMemory::attach(UniqueFd(kWorkerPulse))),
-        answers_(*SharedMemory::attach(UniqueFd(::dup(kWorkerAnswers)))),
-        channel_(UniqueFd(kWorkerSocket), *SharedMemory::attach(UniqueFd(kWorkerAnswers)),
-                 *SharedMemory::attach(UniqueFd(kWorkerRequests))) {
+        pulse_memory_(*SharedMemory::attach(std::move(ends.at(1)))),
+        answers_(*SharedMemory::attach(UniqueFd(::dup(ends.at(3).get())))),
+        channel_(std::move(ends.at(0)), *SharedMemory::attach(std::move(ends.at(3))),
+                 *SharedMemory::attach(std::move(ends.at(2))), SIZE_MAX, Descriptors::Taken) {
     if (const char* const file = std::getenv("MYNAH_WORKER_ANSWERS")) {
       const std::string bytes = mynah::test::read_file(file);
       if (!read_wire(std::as_bytes(std::span(bytes)), script_)) {
@@ -39,7 +41,8 @@ class OddWorker {
     }
   }
 
-  [[noreturn]] void serve() {
+  // Until nobody asks any more.
+  void serve() {
     Pulse& pulse = *std::launder(reinterpret_cast<Pulse*>(pulse_memory_.bytes().data()));
     std::jthread beating;
     if (manner_ != "still") {
@@ -50,10 +53,18 @@ class OddWorker {
         }
       });
     }
-    for (size_t served = 0;; ++served) {
-      const auto message = channel_.receive(std::nullopt);
+    size_t served = 0;
+    while (true) {
+      auto message = channel_.receive(std::nullopt);
       if (!message) {
-        ::_exit(0);
+        return;
+      }
+      if (static_cast<Ask>((*message)->kind) == Ask::NewLane) {
+        std::thread([manner = manner_, ends = std::move((*message)->descriptors)]() mutable {
+          OddWorker(manner, std::move(ends)).serve();
+        }).detach();
+        static_cast<void>(channel_.send((*message)->request, 1, {}));
+        continue;
       }
       if (manner_ == "probes wrongly") {
         serve_but_probe_wrongly(**message);
@@ -62,6 +73,7 @@ class OddWorker {
       } else {
         answer((*message)->request, served - 1);
       }
+      ++served;
     }
   }
 
@@ -89,7 +101,7 @@ class OddWorker {
   }
 
   void send(const test::RawHeader& header, size_t size = sizeof(test::RawHeader)) {
-    ::send(kWorkerSocket, &header, size, MSG_NOSIGNAL);
+    ::send(channel_.socket(), &header, size, MSG_NOSIGNAL);
   }
 
   void answer(uint64_t request, size_t number) {
@@ -101,7 +113,7 @@ class OddWorker {
       static_cast<void>(std::signal(SIGSEGV, SIG_DFL));
       static_cast<void>(std::raise(SIGSEGV));
     } else if (manner_ == "hangs up") {
-      ::close(kWorkerSocket);
+      ::shutdown(channel_.socket(), SHUT_RDWR);
       ::pause();
     } else if (manner_ == "scribbles") {
       const std::string nonsense(5000, '\xff');
@@ -145,14 +157,15 @@ class OddWorker {
   SharedMemory answers_;
   Channel channel_;
   Pulse unseen_{};
-  StageHost host_{unseen_};  // what it has open, where it works at all
+  DeviceThreads threads_;
+  StageHost host_{unseen_, threads_};  // what it has open, where it works at all
   std::vector<std::string> script_;
 };
 
 // Starts a worker, says its number, and stays.
 [[noreturn]] void be_a_parent(const char* self) {
   const auto worker =
-      WorkerProcess::start({.program = self, .device = "cpu", .settings = {}, .faults = {}});
+      WorkerLane::start({.program = self, .device = "cpu", .settings = {}, .faults = {}});
   std::printf("%d\n", worker ? (*worker)->pid() : -1);
   std::fflush(stdout);
   while (true) {
@@ -171,5 +184,12 @@ int main(int argc, char** argv) {
   if (manner == nullptr || *manner == '\0') {
     return mynah::place::run_worker();
   }
-  mynah::place::OddWorker(manner).serve();
+  using mynah::UniqueFd;
+  std::vector<UniqueFd> ends;
+  for (const int fd : {mynah::place::kWorkerSocket, mynah::place::kWorkerPulse,
+                       mynah::place::kWorkerRequests, mynah::place::kWorkerAnswers}) {
+    ends.emplace_back(fd);
+  }
+  mynah::place::OddWorker(manner, std::move(ends)).serve();
+  ::_exit(0);
 }

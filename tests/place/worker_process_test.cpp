@@ -1,7 +1,5 @@
 // Workers that work, and workers that end, hang, are stopped or answer nonsense: each is told of in
 // bounded time, and nothing is left of it.
-#include "place/workers/worker_process.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -26,6 +24,7 @@
 #include "place/made_up_values.h"
 #include "place/workers/operation_cases.h"
 #include "place/workers/remote_probe.h"
+#include "place/workers/worker_lane.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {
@@ -40,25 +39,25 @@ using ::testing::StartsWith;
 
 constexpr milliseconds kPatience{60000};
 
-Result<std::shared_ptr<WorkerProcess>> try_start(const std::string& manner,
-                                                 const std::string& program = MYNAH_TEST_WORKER) {
+Result<std::shared_ptr<WorkerLane>> try_start(const std::string& manner,
+                                              const std::string& program = MYNAH_TEST_WORKER) {
   ::setenv("MYNAH_WORKER_MANNER", manner.c_str(), 1);
-  return WorkerProcess::start({.program = program, .device = "cpu", .settings = {}, .faults = {}});
+  return WorkerLane::start({.program = program, .device = "cpu", .settings = {}, .faults = {}});
 }
 
-std::shared_ptr<WorkerProcess> start(const std::string& manner = "") {
+std::shared_ptr<WorkerLane> start(const std::string& manner = "") {
   auto worker = try_start(manner);
   EXPECT_TRUE(worker) << worker.error().message;
   return worker.value_or(nullptr);
 }
 
 // What it says of itself.
-Result<std::vector<StageReport>> report(WorkerProcess& worker, milliseconds step = kPatience) {
+Result<std::vector<StageReport>> report(WorkerLane& worker, milliseconds step = kPatience) {
   return worker.ask_for<std::vector<StageReport>>(Ask::Report, step, {});
 }
 
 // Asks for something, and how that fails.
-std::string failure_of(WorkerProcess& worker, milliseconds step = kPatience) {
+std::string failure_of(WorkerLane& worker, milliseconds step = kPatience) {
   try {
     const auto answer = report(worker, step);
     ADD_FAILURE() << "it answered" << (answer ? "" : ": " + answer.error().message);
@@ -89,7 +88,7 @@ bool runs(pid_t pid) {
   return end != std::string::npos && line.at(end + 2) != 'Z' && line.at(end + 2) != 'X';
 }
 
-TEST(WorkerProcess, AnswersWhatItIsAsked) {
+TEST(WorkerLane, AnswersWhatItIsAsked) {
   const auto worker = start();
   EXPECT_TRUE(worker->alive());
   EXPECT_EQ(worker->last_stage(), std::nullopt);
@@ -103,7 +102,7 @@ TEST(WorkerProcess, AnswersWhatItIsAsked) {
   EXPECT_TRUE(worker->last_stage());
 }
 
-TEST(WorkerProcess, WhatItRefusesIsAnErrorAndItGoesOn) {
+TEST(WorkerLane, WhatItRefusesIsAnErrorAndItGoesOn) {
   const auto worker = start();
   const auto voice =
       worker->ask_for<VoiceFacts>(Ask::FindVoice, kPatience, {}, std::string("anna"));
@@ -118,7 +117,7 @@ TEST(WorkerProcess, WhatItRefusesIsAnErrorAndItGoesOn) {
   EXPECT_TRUE(report(*worker));
 }
 
-TEST(WorkerProcess, ThreadsAskOneAfterTheOther) {
+TEST(WorkerLane, ThreadsAskOneAfterTheOther) {
   const auto worker = start();
   std::vector<std::jthread> threads;
   threads.reserve(4);
@@ -132,7 +131,7 @@ TEST(WorkerProcess, ThreadsAskOneAfterTheOther) {
   }
 }
 
-TEST(WorkerProcess, ThatIsKilledIsGoneForEver) {
+TEST(WorkerLane, ThatIsKilledIsGoneForEver) {
   const auto worker = start();
   const pid_t pid = worker->pid();
   ASSERT_EQ(::kill(pid, SIGKILL), 0);
@@ -149,7 +148,7 @@ TEST(WorkerProcess, ThatIsKilledIsGoneForEver) {
   EXPECT_THAT(failure_of(*worker), HasSubstr("signal 9"));
 }
 
-TEST(WorkerProcess, ThatIsRetiredSaysSo) {
+TEST(WorkerLane, ThatIsRetiredSaysSo) {
   const auto worker = start();
   worker->retire();
   worker->retire();
@@ -157,7 +156,7 @@ TEST(WorkerProcess, ThatIsRetiredSaysSo) {
   EXPECT_EQ(failure_of(*worker), "cpu was let go, since nobody used it");
 }
 
-TEST(WorkerProcess, ThatIsStoppedIsGivenUp) {
+TEST(WorkerLane, ThatIsStoppedIsGivenUp) {
   const auto worker = start();
   const pid_t pid = worker->pid();
   ASSERT_EQ(::kill(pid, SIGSTOP), 0);
@@ -168,7 +167,7 @@ TEST(WorkerProcess, ThatIsStoppedIsGivenUp) {
   EXPECT_EQ(::kill(pid, 0), -1) << "it was killed and waited for";
 }
 
-TEST(WorkerProcess, ThatHangsIsGivenUp) {
+TEST(WorkerLane, ThatHangsIsGivenUp) {
   const auto worker = start("hangs");
   EXPECT_THAT(failure_of(*worker, milliseconds(50)), HasSubstr("cpu hung: no step in "));
   const auto still = start("still");
@@ -179,11 +178,11 @@ TEST(WorkerProcess, ThatHangsIsGivenUp) {
 Error stopped_error_of(const std::string& manner) {
   ::setenv("MYNAH_WORKER_MANNER", manner.c_str(), 1);
   std::stop_source user;
-  const auto worker = WorkerProcess::start({.program = MYNAH_TEST_WORKER,
-                                            .device = "cpu",
-                                            .settings = {},
-                                            .faults = {},
-                                            .stop = user.get_token()});
+  const auto worker = WorkerLane::start({.program = MYNAH_TEST_WORKER,
+                                         .device = "cpu",
+                                         .settings = {},
+                                         .faults = {},
+                                         .stop = user.get_token()});
   EXPECT_TRUE(worker);
   // What is asked behind the stop is waited for, so the call must have begun: it has this long.
   const std::jthread other([&user] {
@@ -204,33 +203,33 @@ Error stopped_error_of(const std::string& manner) {
   return error;
 }
 
-TEST(WorkerProcess, IsLeftWhereTheUserStopsThoughItNeverAnswers) {
+TEST(WorkerLane, IsLeftWhereTheUserStopsThoughItNeverAnswers) {
   EXPECT_THAT(stopped_error_of("hangs").message, HasSubstr("mynah was stopped"));
   expect_no_child();
 }
 
-TEST(WorkerProcess, AnswersWhatItIsAskedThoughTheUserStops) {
+TEST(WorkerLane, AnswersWhatItIsAskedThoughTheUserStops) {
   std::stop_source user;
   user.request_stop();
   ::setenv("MYNAH_WORKER_MANNER", "", 1);
-  const auto worker = WorkerProcess::start({.program = MYNAH_TEST_WORKER,
-                                            .device = "cpu",
-                                            .settings = {},
-                                            .faults = {},
-                                            .stop = user.get_token()});
+  const auto worker = WorkerLane::start({.program = MYNAH_TEST_WORKER,
+                                         .device = "cpu",
+                                         .settings = {},
+                                         .faults = {},
+                                         .stop = user.get_token()});
   ASSERT_TRUE(worker);
   EXPECT_TRUE(report(**worker)) << "a last look is worth waiting for";
   EXPECT_TRUE((*worker)->alive());
 }
 
-TEST(WorkerProcess, ThatIsCancelledByAnotherThreadEndsTheCall) {
+TEST(WorkerLane, ThatIsCancelledByAnotherThreadEndsTheCall) {
   const auto worker = start("hangs");
   std::jthread other([&] { worker->cancel(); });
   EXPECT_EQ(failure_of(*worker),
             "cpu was killed (signal 9), perhaps by the system for want of memory, or by somebody");
 }
 
-TEST(WorkerProcess, ThatIsEndedByAnotherThreadFailsTheCallForThatReason) {
+TEST(WorkerLane, ThatIsEndedByAnotherThreadFailsTheCallForThatReason) {
   const auto worker = start("hangs");
   const pid_t pid = worker->pid();
   std::jthread other([&] { EXPECT_EQ(failure_of(*worker), "cpu computes wrongly"); });
@@ -240,7 +239,7 @@ TEST(WorkerProcess, ThatIsEndedByAnotherThreadFailsTheCallForThatReason) {
   EXPECT_EQ(::kill(pid, 0), -1) << "it was waited for";
 }
 
-TEST(WorkerProcess, AnAnswerThatNothingDependsOnMayComeLate) {
+TEST(WorkerLane, AnAnswerThatNothingDependsOnMayComeLate) {
   const mynah::test::TemporaryFolder folder;
   ::setenv("MYNAH_WORKER_WAITS_FOR", (folder / "go").c_str(), 1);
   const auto worker = start("is late");
@@ -256,7 +255,7 @@ TEST(WorkerProcess, AnAnswerThatNothingDependsOnMayComeLate) {
   EXPECT_TRUE(worker->ask_if_prompt<std::vector<StageReport>>(Ask::Report, kPatience));
 }
 
-TEST(WorkerProcess, ThatIsLateAndHangsIsGivenUpByWhoDependsOnIt) {
+TEST(WorkerLane, ThatIsLateAndHangsIsGivenUpByWhoDependsOnIt) {
   const auto worker = start("hangs");
   EXPECT_FALSE(worker->tell_if_prompt(Ask::Report, milliseconds(50)));
   EXPECT_THAT(failure_of(*worker, milliseconds(50)), HasSubstr("cpu hung: no step in "));
@@ -264,13 +263,13 @@ TEST(WorkerProcess, ThatIsLateAndHangsIsGivenUpByWhoDependsOnIt) {
                DeviceError);
 }
 
-TEST(WorkerProcess, ThatEndsByItselfSaysHow) {
+TEST(WorkerLane, ThatEndsByItselfSaysHow) {
   EXPECT_EQ(failure_of(*start("exits")), "cpu ended with exit code 7");
   EXPECT_THAT(failure_of(*start("crashes")), StartsWith("cpu crashed (signal 11, "));
   EXPECT_EQ(failure_of(*start("hangs up")), "cpu closed its channel");
 }
 
-TEST(WorkerProcess, ThatAnswersNonsenseIsEnded) {
+TEST(WorkerLane, ThatAnswersNonsenseIsEnded) {
   for (const char* manner :
        {"scribbles", "tells of more than there is", "tells of more than anybody sends",
         "answers another request", "answers in another kind", "sends other bytes", "sends less"}) {
@@ -283,7 +282,7 @@ TEST(WorkerProcess, ThatAnswersNonsenseIsEnded) {
   }
 }
 
-TEST(WorkerProcess, WhatItSaysSteersNoTerminal) {
+TEST(WorkerLane, WhatItSaysSteersNoTerminal) {
   const auto refusing = start("refuses");
   const auto refused = report(*refusing);
   ASSERT_FALSE(refused);
@@ -297,7 +296,7 @@ TEST(WorkerProcess, WhatItSaysSteersNoTerminal) {
   EXPECT_FALSE(failing->alive());
 }
 
-TEST(WorkerProcess, WantOfDescriptorsIsTheDevicesFailure) {
+TEST(WorkerLane, WantOfDescriptorsIsTheDevicesFailure) {
   rlimit most{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &most), 0);
   for (const size_t free : {0U, 2U, 4U, 6U}) {
@@ -313,7 +312,7 @@ TEST(WorkerProcess, WantOfDescriptorsIsTheDevicesFailure) {
   expect_no_child();
 }
 
-TEST(WorkerProcess, AProgramThatIsNoneIsAnError) {
+TEST(WorkerLane, AProgramThatIsNoneIsAnError) {
   const auto missing = try_start("", "/no/such/program");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::Device);
@@ -325,7 +324,7 @@ TEST(WorkerProcess, AProgramThatIsNoneIsAnError) {
   expect_no_child();
 }
 
-TEST(WorkerProcess, LeavesNothingBehind) {
+TEST(WorkerLane, LeavesNothingBehind) {
   static_cast<void>(start());  // what is made once
   const size_t before = descriptors();
   for (const char* manner : {"", "exits", "crashes", "scribbles", "hangs up"}) {
@@ -342,7 +341,7 @@ TEST(WorkerProcess, LeavesNothingBehind) {
   expect_no_child();
 }
 
-TEST(WorkerProcess, EndsWithWhoAskedIt) {
+TEST(WorkerLane, EndsWithWhoAskedIt) {
   ::setenv("MYNAH_WORKER_MANNER", "", 1);
   auto pipe = Pipe::create();
   auto parent = Process::spawn(
@@ -381,7 +380,7 @@ class Scripted {
     ::unsetenv("MYNAH_WORKER_ANSWERS");
   }
 
-  std::shared_ptr<WorkerProcess> worker;
+  std::shared_ptr<WorkerLane> worker;
 
  private:
   template <class T>

@@ -47,7 +47,7 @@ class Attempt {
  private:
   DeviceProof run_in_worker(const Reference& reference, const WorkerSpec& spec,
                             const ProofStarted& started) {
-    const auto worker = WorkerProcess::start(spec);
+    const auto worker = WorkerLane::start(spec);
     if (!worker) {
       return failed(worker.error());
     }
@@ -82,7 +82,7 @@ class Attempt {
     return proof;
   }
 
-  void read_memory(WorkerProcess& worker) {
+  void read_memory(WorkerLane& worker) {
     const auto told = worker.ask_for<std::vector<StageReport>>(Ask::Report, kStep, {});
     if (told && !told->empty()) {
       memory_ = {.free = told->front().memory_free, .total = told->front().memory_total};

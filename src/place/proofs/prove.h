@@ -10,7 +10,7 @@
 #include "place/proofs/reference.h"
 #include "place/terms/measurement.h"
 #include "place/terms/workload.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 #include "tensor/device.h"
 
 namespace mynah::place {
@@ -42,7 +42,7 @@ struct DeviceProof {
 [[nodiscard]] std::vector<Measurement> not_passed(StageGroup group, const StagePlaces& places,
                                                   const std::string& failure);
 
-using ProofStarted = std::function<void(const std::shared_ptr<WorkerProcess>&)>;
+using ProofStarted = std::function<void(const std::shared_ptr<WorkerLane>&)>;
 
 // Opens the devices, runs on each but the processor a case of each family of operations, compared
 // with their definition, then a probe of the model with each stage in its place, compared with

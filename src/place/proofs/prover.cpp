@@ -143,9 +143,9 @@ DeviceProof Prover::prove_in_worker(const ModelFile& file, const StagePlaces& pl
   WorkerSpec spec = worker(key.empty() ? "cpu" : key);
   spec.faults = options_.faults;
   // Two may be under way: one that somebody waits for, and one of the housekeeper.
-  std::shared_ptr<WorkerProcess> mine;
+  std::shared_ptr<WorkerLane> mine;
   DeviceProof proof = prove(file, places, *expected, spec,
-                            [this, &mine](const std::shared_ptr<WorkerProcess>& worker) {
+                            [this, &mine](const std::shared_ptr<WorkerLane>& worker) {
                               const std::lock_guard lock(proving_mutex_);
                               mine = worker;
                               proving_.push_back(worker);

@@ -101,7 +101,7 @@ class Prover {
   std::map<std::string, Reference> references_;  // by path
   std::atomic<bool> cancelled_{false};
   mutable std::mutex proving_mutex_;
-  std::vector<std::shared_ptr<WorkerProcess>> proving_;        // the workers of proofs under way
+  std::vector<std::shared_ptr<WorkerLane>> proving_;           // the workers of proofs under way
   bool told_unwritable_ = false;                               // proving_mutex_ is held for it
   std::optional<std::chrono::steady_clock::duration> waited_;  // proving_mutex_ is held for it
 };

@@ -88,7 +88,7 @@ void take_longest_step(Measurement& measurement, const ProbeTime& time) {
   measurement.step_work = time.step_work;
 }
 
-Result<FullWindow> hear_full_window(WorkerProcess& worker) {
+Result<FullWindow> hear_full_window(WorkerLane& worker) {
   // An operation on all of a window: minutes on a simulated card, of a large model.
   constexpr std::chrono::milliseconds kWindowLimit{300000};
   MYNAH_TRY(FullWindow window, worker.ask_for<FullWindow>(Ask::FullWindow, kWindowLimit, {}));
@@ -121,7 +121,7 @@ bool is_possible(const Reference& reference, StageGroup group) {
          std::ranges::all_of(reference.error_bound, is_bound);
 }
 
-Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places,
+Result<ProbeRun> run_probe(WorkerLane& worker, const ModelFile& file, const StagePlaces& places,
                            std::chrono::milliseconds step) {
   const StageGroup group = group_of(file);
   MYNAH_TRY_STATUS(kind_of(group).open_in(worker, file, places));
@@ -214,7 +214,7 @@ Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu
   constexpr std::chrono::milliseconds kProbeLimit{60000};
   const StageGroup group = group_of(file);
   try {
-    MYNAH_TRY(const auto worker, WorkerProcess::start(cpu));
+    MYNAH_TRY(const auto worker, WorkerLane::start(cpu));
     Reference reference;
     const StagePlaces as_it_is = all_on(group, {.device = "cpu", .storage = {}});
     MYNAH_TRY(ProbeRun exact,

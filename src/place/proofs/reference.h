@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "place/terms/measurement.h"
 #include "place/terms/workload.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 #include "speech/probe.h"
 
 namespace mynah::place {
@@ -28,7 +28,7 @@ struct ProbeRun {
 // is only done once (caches, compiled kernels) is done too, and the second one counts. `step`: the
 // longest that an operation may take. Of windows on any device but the processor a full one is
 // heard besides: what it needs, and how long its steps are. Throws DeviceError.
-[[nodiscard]] Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file,
+[[nodiscard]] Result<ProbeRun> run_probe(WorkerLane& worker, const ModelFile& file,
                                          const StagePlaces& places, std::chrono::milliseconds step);
 
 // The model's stages as the run measured them; values are not compared yet.

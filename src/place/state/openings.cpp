@@ -36,8 +36,7 @@ WorkerSpec Openings::worker_on(const std::string& devices) const {
           .stop = options.stop};
 }
 
-Result<std::shared_ptr<WorkerProcess>> Openings::worker_for(ModelId model,
-                                                            const StagePlaces& places) {
+Result<std::shared_ptr<WorkerLane>> Openings::worker_for(ModelId model, const StagePlaces& places) {
   return workers_.lend(worker_on(worker_key(places)), model);
 }
 
@@ -198,9 +197,9 @@ StageReport Openings::report_of(Stage stage, const HereStage& here) {
           .memory_total = 0};
 }
 
-std::vector<StageReport> Openings::ask_for_report(const NumberedWorker& numbered) {
+std::vector<StageReport> Openings::ask_for_report(const LentLane& lent) {
   constexpr size_t kLongestName = 500;
-  const std::shared_ptr<WorkerProcess>& worker = numbered.process;
+  const auto& [model, worker] = lent;
   std::vector<StageReport> reports;
   try {
     if (worker->alive()) {
@@ -218,7 +217,6 @@ std::vector<StageReport> Openings::ask_for_report(const NumberedWorker& numbered
   const std::lock_guard lock(mutex_);
   for (StageReport& report : reports) {
     report.architecture = made_plain(report.architecture, kLongestName);
-    const ModelId model{.group = group_of(report.stage), .number = numbered.number};
     last_reports_[{{.model = model, .stage = report.stage}, report.device}] = {.report = report,
                                                                                .worker = worker};
   }
@@ -227,14 +225,14 @@ std::vector<StageReport> Openings::ask_for_report(const NumberedWorker& numbered
 
 void Openings::ask_worker_of(ModelId model) {
   if (auto worker = workers_.of(model)) {
-    static_cast<void>(ask_for_report({.process = std::move(worker), .number = model.number}));
+    static_cast<void>(ask_for_report({.model = model, .lane = std::move(worker)}));
   }
 }
 
 std::vector<StageReport> Openings::ask_workers() {
   std::vector<StageReport> reports;
-  for (const NumberedWorker& worker : workers_.all()) {
-    std::ranges::move(ask_for_report(worker), std::back_inserter(reports));
+  for (const LentLane& lent : workers_.all()) {
+    std::ranges::move(ask_for_report(lent), std::back_inserter(reports));
   }
   return reports;
 }
@@ -286,14 +284,6 @@ std::vector<LoadedStage> Openings::loaded() const {
     }
   }
   return all;
-}
-
-std::vector<int> Openings::worker_pids() const {
-  std::vector<int> pids;
-  for (const NumberedWorker& worker : workers_.all()) {
-    pids.push_back(worker.process->pid());
-  }
-  return pids;
 }
 
 }  // namespace mynah::place

@@ -72,9 +72,9 @@ class Openings {
   // A device of this process, as a stage sees it. A model that computes with it keeps it.
   Result<std::shared_ptr<Backend>> open_here(ModelId model, Stage stage, const StageDevice& where);
 
-  // The worker for these devices, to load the model in: it is kept for that until left() or
-  // lose_worker(). Two models of one kind never have the same.
-  Result<std::shared_ptr<WorkerProcess>> worker_for(ModelId model, const StagePlaces& places);
+  // A lane in the worker for these devices, to load the model in: it is kept until left() or
+  // lose_worker().
+  Result<std::shared_ptr<WorkerLane>> worker_for(ModelId model, const StagePlaces& places);
 
   // Whether a device that was asked for by name is there, as far as can be said without a context:
   // Device with the reason.
@@ -126,7 +126,8 @@ class Openings {
   std::vector<StageReport> ask_workers();
 
   [[nodiscard]] std::vector<LoadedStage> loaded() const;
-  [[nodiscard]] std::vector<int> worker_pids() const;
+
+  [[nodiscard]] std::vector<pid_t> worker_pids() const { return workers_.pids(); }
 
  private:
   struct HereBackend {
@@ -145,7 +146,7 @@ class Openings {
   // What was known last of a stage on a device.
   struct LastReport {
     StageReport report;
-    std::weak_ptr<WorkerProcess> worker;  // that it is of; none: this process
+    std::weak_ptr<WorkerLane> worker;  // that it is of; none: this process
   };
 
   [[nodiscard]] WorkerSpec worker_on(const std::string& devices) const;
@@ -153,7 +154,7 @@ class Openings {
   // What a stage of this process did. Wants the lock.
   [[nodiscard]] static StageReport report_of(Stage stage, const HereStage& here);
   // What the stages of a worker did, where it lives. It is kept for reports().
-  std::vector<StageReport> ask_for_report(const NumberedWorker& worker);
+  std::vector<StageReport> ask_for_report(const LentLane& lent);
   // The same of the model's worker; nothing where it is in none.
   void ask_worker_of(ModelId model);
   // The same of a worker that may have ended, as far as it showed what it did.

@@ -14,7 +14,7 @@ namespace mynah::place {
 
 class HostedModel;
 class HostServices;
-class WorkerProcess;
+class WorkerLane;
 
 // What is known of one stage of a kind.
 struct StageFacts {
@@ -47,7 +47,7 @@ struct Kind {
   std::unique_ptr<HostedModel> (*host)(HostServices& services);
 
   // Has a worker open the model of this kind, each stage in its place. Throws DeviceError.
-  Status (*open_in)(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places);
+  Status (*open_in)(WorkerLane& worker, const ModelFile& file, const StagePlaces& places);
 };
 
 // By StageGroup. Defined in kinds/kinds.cpp.

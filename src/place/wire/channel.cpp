@@ -1,11 +1,14 @@
 #include "place/wire/channel.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string>
 
 #include <sys/socket.h>
 
+#include "base/check.h"
 #include "base/process.h"
 
 namespace mynah::place {
@@ -16,12 +19,35 @@ struct Header {
   uint64_t bytes = 0;
   uint32_t kind = 0;
   uint32_t mark = 0;
+  uint32_t urgency = 0;
+  uint32_t nothing = 0;  // so that no byte of it is unset
 };
 
 constexpr uint32_t kMark = 0x6d796e61;  // "myna": a message begins here
 
 // A segment grows to the next multiple of this.
 constexpr size_t kGrowth = size_t{1} << 20;
+
+// Room for the descriptors that come with a message (cmsg(3)).
+struct ControlBytes {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(Channel::kMostDescriptors * sizeof(int))> bytes{};
+};
+
+std::vector<UniqueFd> descriptors_of(msghdr& message) {
+  std::vector<UniqueFd> all;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS) {
+      std::array<int, Channel::kMostDescriptors> values{};
+      const size_t bytes = std::min(part->cmsg_len - CMSG_LEN(0), sizeof values);
+      std::memcpy(values.data(), CMSG_DATA(part), bytes);
+      for (size_t i = 0; i < bytes / sizeof(int); ++i) {
+        all.emplace_back(values[i]);
+      }
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -40,10 +66,30 @@ Status Channel::send(uint64_t request, uint32_t kind, std::span<const std::byte>
   return send_written(request, kind, bytes.size());
 }
 
-Status Channel::send_written(uint64_t request, uint32_t kind, size_t bytes) {
-  const Header header{.request = request, .bytes = bytes, .kind = kind, .mark = kMark};
+Status Channel::send_written(uint64_t request, uint32_t kind, size_t bytes,
+                             std::span<const int> descriptors) {
+  MYNAH_CHECK(descriptors.size() <= kMostDescriptors, "more descriptors than go with a message");
+  Header header{.request = request,
+                .bytes = bytes,
+                .kind = kind,
+                .mark = kMark,
+                .urgency = static_cast<uint32_t>(urgency())};
+  iovec part{.iov_base = &header, .iov_len = sizeof header};
+  ControlBytes control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr* const carried = CMSG_FIRSTHDR(&message);
+    carried->cmsg_level = SOL_SOCKET;
+    carried->cmsg_type = SCM_RIGHTS;
+    carried->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(carried), descriptors.data(), descriptors.size_bytes());
+  }
   while (true) {
-    const ssize_t sent = ::send(socket_.get(), &header, sizeof header, MSG_NOSIGNAL);
+    const ssize_t sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
     if (sent == static_cast<ssize_t>(sizeof header)) {
       return {};
     }
@@ -61,15 +107,26 @@ Result<std::optional<Message>> Channel::receive(std::optional<std::chrono::milli
     return std::nullopt;
   }
   Header header;
+  iovec part{.iov_base = &header, .iov_len = sizeof header};
+  ControlBytes control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (descriptors_ == Descriptors::Taken) {
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = control.bytes.size();
+  }
   ssize_t got = 0;
   do {
     // With MSG_TRUNC what is longer is seen to be so.
-    got = ::recv(socket_.get(), &header, sizeof header, MSG_TRUNC);
+    got = ::recvmsg(socket_.get(), &message, MSG_TRUNC | MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got <= 0) {
     return fail(ErrorCode::Io, "the other side has gone");
   }
-  if (got != static_cast<ssize_t>(sizeof header) || header.mark != kMark) {
+  std::vector<UniqueFd> descriptors = descriptors_of(message);
+  if (got != static_cast<ssize_t>(sizeof header) || header.mark != kMark ||
+      header.urgency > static_cast<uint32_t>(Urgency::Interactive)) {
     return fail(ErrorCode::InvalidInput, "wanted a message, found other bytes");
   }
   if (header.bytes > most_) {
@@ -82,7 +139,9 @@ Result<std::optional<Message>> Channel::receive(std::optional<std::chrono::milli
   }
   return Message{.request = header.request,
                  .kind = header.kind,
-                 .bytes = incoming_.bytes().first(header.bytes)};
+                 .urgency = static_cast<Urgency>(header.urgency),
+                 .bytes = incoming_.bytes().first(header.bytes),
+                 .descriptors = std::move(descriptors)};
 }
 
 }  // namespace mynah::place

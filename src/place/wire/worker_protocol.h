@@ -44,6 +44,7 @@ enum class Ask : uint32_t {
   Cards,          // NvmlSearch, vector<string> addresses -> NvmlFacts
   Check,          // string device ->
   FullWindow,     // -> FullWindow of the open windows
+  NewLane,        // its socket, Pulse and segments of requests and answers as descriptors ->
 };
 
 // The kind of an answer.

@@ -1,7 +1,8 @@
 #include "place/workers/call_clock.h"
 
 #include <chrono>
-#include <optional>
+
+#include "place/workers/call_turn.h"
 
 namespace mynah::place {
 namespace {
@@ -12,7 +13,7 @@ struct ThreadCalls {
   int depth = 0;
   CallClock* stage = nullptr;  // that computes
   Clock::time_point since;
-  std::optional<Turns::Turn> turn;
+  CallTurn turn;
 };
 
 thread_local ThreadCalls calls;
@@ -23,11 +24,9 @@ void CallClock::before(std::string_view /*operation*/) {
   if (calls.depth == 0) {
     return;
   }
-  if (!calls.turn && pool_ != nullptr) {
-    calls.turn.emplace(pool_->turns(), pool_->size(), urgency());
-  } else if (calls.turn && calls.turn->is_awaited()) {
-    TimedCall::enter(nullptr);  // its stage does not compute while others do
-    calls.turn->let_others_go_before();
+  if (pool_ != nullptr) {
+    // Its stage does not compute while others do.
+    calls.turn.step(*pool_, [] { TimedCall::enter(nullptr); });
   }
   if (calls.stage != this) {
     TimedCall::enter(this);
@@ -41,7 +40,7 @@ TimedCall::TimedCall() {
 TimedCall::~TimedCall() {
   if (--calls.depth == 0) {
     enter(nullptr);
-    calls.turn.reset();
+    calls.turn.end();
   }
 }
 

@@ -17,7 +17,7 @@ namespace mynah::place {
 class CallClock final : public BackendWatch {
  public:
   // `pool`: whose threads the stage computes with; null: none that others share.
-  explicit CallClock(ThreadPool* pool) : pool_(pool) {}
+  explicit CallClock(ThreadPool* pool = nullptr) : pool_(pool) {}
 
   void before(std::string_view operation) override;
 

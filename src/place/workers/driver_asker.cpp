@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "place/workers/driver_wire.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 
 namespace mynah::place {
 namespace {
@@ -53,10 +53,10 @@ Result<gpu::NvmlFacts> ask_nvml(const gpu::NvmlSearch& search,
   return nvml->read(addresses);
 }
 
-Result<std::shared_ptr<WorkerProcess>> DriverAsker::worker() {
+Result<std::shared_ptr<WorkerLane>> DriverAsker::worker() {
   if (worker_ == nullptr) {
     MYNAH_TRY(worker_,
-              WorkerProcess::start(
+              WorkerLane::start(
                   {.program = program_, .device = "the driver", .settings = {}, .faults = {}}));
   }
   return worker_;

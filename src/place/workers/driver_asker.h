@@ -15,7 +15,7 @@
 
 namespace mynah::place {
 
-class WorkerProcess;
+class WorkerLane;
 
 // How long a driver may take to start: one that has to wake several cards, each without
 // nvidia-persistenced, takes some seconds a card.
@@ -34,10 +34,10 @@ class DriverAsker {
                                              std::span<const std::string> addresses);
 
  private:
-  Result<std::shared_ptr<WorkerProcess>> worker();
+  Result<std::shared_ptr<WorkerLane>> worker();
 
   std::string program_;
-  std::shared_ptr<WorkerProcess> worker_;  // once it was needed
+  std::shared_ptr<WorkerLane> worker_;  // once it was needed
 };
 
 // The same in the process that calls.

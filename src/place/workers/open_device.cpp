@@ -65,7 +65,21 @@ Status check_there(const std::string& name, const DeviceSettings& settings) {
   return {};
 }
 
+std::shared_ptr<ThreadPool> DeviceThreads::get(int threads) {
+  const std::lock_guard lock(mutex_);
+  if (pool_ == nullptr) {
+    pool_ = std::make_shared<ThreadPool>(threads);
+  }
+  return pool_;
+}
+
 Result<OpenedDevice> open_device(const std::string& name, const DeviceSettings& settings) {
+  DeviceThreads own;
+  return open_device(name, settings, own);
+}
+
+Result<OpenedDevice> open_device(const std::string& name, const DeviceSettings& settings,
+                                 DeviceThreads& threads) {
   if (const std::optional<int> card = card_index(name)) {
     return open_card(*card, settings);
   }
@@ -74,7 +88,7 @@ Result<OpenedDevice> open_device(const std::string& name, const DeviceSettings& 
     opened.backend = make_ref_backend();
     return opened;
   }
-  opened.pool = std::make_unique<ThreadPool>(settings.threads);
+  opened.pool = threads.get(settings.threads);
   if (name == "simt:0") {
     opened.backend = make_simt_backend(*opened.pool, {.check_shared = false});
     return opened;

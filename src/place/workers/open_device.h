@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/result.h"
@@ -14,8 +15,19 @@ namespace mynah::place {
 
 // The backend and what it computes on, in the order that they must be destroyed from the end.
 struct OpenedDevice {
-  std::unique_ptr<ThreadPool> pool;  // null where the device brings its own processors
+  std::shared_ptr<ThreadPool> pool;  // null where the device brings its own processors
   std::unique_ptr<Backend> backend;
+};
+
+// The processor's threads of this process, which all share who compute on it. Thread-safe.
+class DeviceThreads {
+ public:
+  // As many as the first who asked wanted.
+  std::shared_ptr<ThreadPool> get(int threads);
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<ThreadPool> pool_;
 };
 
 // Cards as the settings show them.
@@ -27,6 +39,10 @@ Status check_there(const std::string& name, const DeviceSettings& settings);
 
 // "cpu", "ref", "simt:0", "cuda", "cuda:N". A card that is not there, or that cannot be used, is
 // refused in one line that says why and what to do.
+Result<OpenedDevice> open_device(const std::string& name, const DeviceSettings& settings,
+                                 DeviceThreads& threads);
+
+// The same with threads of its own.
 Result<OpenedDevice> open_device(const std::string& name, const DeviceSettings& settings);
 
 }  // namespace mynah::place

@@ -25,6 +25,7 @@ struct Pulse {
   std::atomic<uint32_t> stage;         // number_of() what computes now, and 1; 0: none
   std::atomic<int32_t> work_thread;    // of the kernel: that computes
   std::atomic<int32_t> beat_thread;    // that beats
+  std::atomic<uint32_t> rests;         // 1: it waits for its turn, others compute
   std::atomic<uint64_t> stop;          // the number of the request that is to end early
   std::array<Done, kMostStages> done;  // by number_of()
 };

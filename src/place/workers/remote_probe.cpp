@@ -6,7 +6,7 @@
 
 namespace mynah::place {
 
-std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker, StageGroup group,
+std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerLane> worker, StageGroup group,
                                             const StepPace& pace) {
   return [worker = std::move(worker), group, limit = pace.limit()]() -> Result<Probe> {
     MYNAH_TRY(ProbeReport report, worker->ask_for<ProbeReport>(Ask::Probe, limit, {}, group));

@@ -4,13 +4,13 @@
 #include <functional>
 #include <memory>
 
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 
 namespace mynah::place {
 
 // Computes the probe of the group's model that a worker has open. It is no call of the stage: no
 // fault on purpose counts it.
-[[nodiscard]] std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker,
+[[nodiscard]] std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerLane> worker,
                                                           StageGroup group, const StepPace& pace);
 
 }  // namespace mynah::place

@@ -46,7 +46,8 @@ class CoreWaits {
 
 }  // namespace
 
-StageHost::StageHost(Pulse& pulse) : pulse_(pulse) {
+StageHost::StageHost(Pulse& pulse, DeviceThreads& threads)
+    : signs_{.pulse = pulse}, threads_(threads) {
   for (const Kind* const kind : kinds()) {
     models_.push_back(kind->host(*this));
   }
@@ -54,42 +55,40 @@ StageHost::StageHost(Pulse& pulse) : pulse_(pulse) {
 
 Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
                                      const std::stop_token& stop) {
+  // Its turn ends with the call, also where the device fails.
+  const std::unique_ptr<CallTurn, void (*)(CallTurn*)> turn(&signs_.turn,
+                                                            [](CallTurn* own) { own->end(); });
   WireReader in(bytes);
-  Result<WireWriter> answer = WireWriter();
-  switch (what) {
-    case Ask::Settings:
-      answer = take_settings(in);
-      break;
-    case Ask::CloseGroup:
-      answer = close_group(in);
-      break;
-    case Ask::Report:
-      answer = report(in);
-      break;
-    case Ask::Probe:
-      answer = probe(in);
-      break;
-    case Ask::Operations:
-      answer = operations(in);
-      break;
-    case Ask::Driver:
-      answer = ask_driver_of(in);
-      break;
-    case Ask::Cards:
-      answer = ask_nvml_of(in);
-      break;
-    case Ask::Check:
-      answer = check(in);
-      break;
-    default:
-      answer = ask_models(what, in, stop);
-  }
-  clock_.enter(std::nullopt);
+  Result<WireWriter> answered = answer(what, in, stop);
+  signs_.clock.enter(std::nullopt);
   show_what_was_done();
-  if (!answer && answer.error().code == ErrorCode::OutOfMemory) {
+  if (!answered && answered.error().code == ErrorCode::OutOfMemory) {
     release_idle_memory();  // what was loaded of a model that does not fit
   }
-  return answer;
+  return answered;
+}
+
+Result<WireWriter> StageHost::answer(Ask what, WireReader& in, const std::stop_token& stop) {
+  switch (what) {
+    case Ask::Settings:
+      return take_settings(in);
+    case Ask::CloseGroup:
+      return close_group(in);
+    case Ask::Report:
+      return report(in);
+    case Ask::Probe:
+      return probe(in);
+    case Ask::Operations:
+      return operations(in);
+    case Ask::Driver:
+      return ask_driver_of(in);
+    case Ask::Cards:
+      return ask_nvml_of(in);
+    case Ask::Check:
+      return check(in);
+    default:
+      return ask_models(what, in, stop);
+  }
 }
 
 Result<WireWriter> StageHost::ask_models(Ask what, WireReader& in, const std::stop_token& stop) {
@@ -110,10 +109,11 @@ void StageHost::show_what_was_done() {
   for (const Stage stage : all_stages()) {
     const HostedStage& hosted = stages_[number_of(stage)];
     if (hosted.backend != nullptr) {
-      Pulse::Done& done = pulse_.done[number_of(stage)];
+      Pulse::Done& done = signs_.pulse.done[number_of(stage)];
       done.operations.store(hosted.backend->operations(), std::memory_order_relaxed);
-      done.microseconds.store(static_cast<uint64_t>(kMicroseconds * clock_.milliseconds(stage)),
-                              std::memory_order_relaxed);
+      done.microseconds.store(
+          static_cast<uint64_t>(kMicroseconds * signs_.clock.milliseconds(stage)),
+          std::memory_order_relaxed);
     }
   }
 }
@@ -127,14 +127,14 @@ void StageHost::release_idle_memory() {
 Result<Backend*> StageHost::open(Stage stage, const StageDevice& where) {
   HostedStage& hosted = stages_[number_of(stage)];
   if (!devices_.contains(where.device)) {
-    MYNAH_TRY(OpenedDevice opened, open_device(where.device, settings_));
+    MYNAH_TRY(OpenedDevice opened, open_device(where.device, settings_, threads_));
     devices_.emplace(where.device, std::move(opened));
   }
   hosted.device = where.device;
-  hosted.watch = std::make_unique<StageWatch>(stage, pulse_, clock_);
+  const OpenedDevice& device = devices_.at(where.device);
+  hosted.watch = std::make_unique<StageWatch>(stage, signs_, device.pool.get());
   hosted.watch->set_faults(faults_);
-  hosted.backend =
-      std::make_unique<WatchedBackend>(*devices_.at(where.device).backend, hosted.watch.get());
+  hosted.backend = std::make_unique<WatchedBackend>(*device.backend, hosted.watch.get());
   return hosted.backend.get();
 }
 
@@ -206,7 +206,7 @@ Result<WireWriter> StageHost::report(WireReader& in) {
                        .bytes = hosted.backend->memory_held(),
                        .operations = hosted.backend->operations(),
                        .launches = hosted.backend->launches(),
-                       .milliseconds = clock_.milliseconds(stage),
+                       .milliseconds = signs_.clock.milliseconds(stage),
                        .memory_free = memory ? memory->free : 0,
                        .memory_total = memory ? memory->total : 0});
   }
@@ -217,19 +217,19 @@ Status StageHost::time_steps(StageGroup group, FunctionRef<Status()> run,
                              std::vector<ProbeTime>& times) {
   std::map<Stage, double> before;
   for (const Stage stage : stages_of(group)) {
-    before[stage] = clock_.milliseconds(stage);
+    before[stage] = signs_.clock.milliseconds(stage);
   }
-  clock_.forget_longest();
-  clock_.time_steps(true);
+  signs_.clock.forget_longest();
+  signs_.clock.time_steps(true);
   const CoreWaits waits;
   MYNAH_TRY_STATUS(run());
-  clock_.enter(std::nullopt);
-  clock_.time_steps(false);
+  signs_.clock.enter(std::nullopt);
+  signs_.clock.time_steps(false);
   const double share = waits.share_of_cores();
   for (const Stage stage : stages_of(group)) {
     times.push_back({.stage = stage,
-                     .milliseconds = clock_.milliseconds(stage) - before[stage],
-                     .longest_step_ms = share * clock_.longest_ms(stage)});
+                     .milliseconds = signs_.clock.milliseconds(stage) - before[stage],
+                     .longest_step_ms = share * signs_.clock.longest_ms(stage)});
   }
   return {};
 }

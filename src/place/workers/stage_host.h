@@ -1,4 +1,5 @@
-// StageHost: the models that one process holds for mynah, and what can be asked of them.
+// StageHost: what a lane of a worker holds for mynah, one model of a kind, and what can be asked of
+// it.
 #pragma once
 
 #include <array>
@@ -21,8 +22,8 @@ namespace mynah::place {
 
 class StageHost final : private HostServices {
  public:
-  // `pulse` must outlive it.
-  explicit StageHost(Pulse& pulse);
+  // `pulse` and `threads` must outlive it. One thread at a time.
+  StageHost(Pulse& pulse, DeviceThreads& threads);
   StageHost(const StageHost&) = delete;
   StageHost& operator=(const StageHost&) = delete;
 
@@ -50,6 +51,7 @@ class StageHost final : private HostServices {
   Result<WireWriter> ask_models(Ask what, WireReader& in, const std::stop_token& stop);
   [[nodiscard]] HostedModel& model_of(StageGroup group);
 
+  Result<WireWriter> answer(Ask what, WireReader& in, const std::stop_token& stop);
   Result<WireWriter> take_settings(WireReader& in);
   Result<WireWriter> ask_driver_of(WireReader& in);
   Result<WireWriter> ask_nvml_of(WireReader& in);
@@ -59,8 +61,8 @@ class StageHost final : private HostServices {
   Result<WireWriter> probe(WireReader& in);
   Result<WireWriter> operations(WireReader& in);
 
-  Pulse& pulse_;
-  StageClock clock_;
+  LaneSigns signs_;
+  DeviceThreads& threads_;
   DeviceSettings settings_;
   std::vector<Fault> faults_;
   // In the order that they must be destroyed from the end.

@@ -40,9 +40,17 @@ void StageWatch::begin_call() {
 }
 
 void StageWatch::before(std::string_view operation) {
-  pulse_.stage.store(number_ + 1, std::memory_order_relaxed);
-  pulse_.steps.fetch_add(1, std::memory_order_relaxed);
-  clock_.step(stage_);
+  Pulse& pulse = signs_.pulse;
+  if (pool_ != nullptr) {
+    signs_.turn.step(*pool_, [&] {
+      pulse.rests.store(1, std::memory_order_relaxed);
+      signs_.clock.enter(std::nullopt);
+    });
+    pulse.rests.store(0, std::memory_order_relaxed);
+  }
+  pulse.stage.store(number_ + 1, std::memory_order_relaxed);
+  pulse.steps.fetch_add(1, std::memory_order_relaxed);
+  signs_.clock.step(stage_);
   fault_.before(operation);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "place/wire/fault.h"
+#include "place/workers/call_turn.h"
 #include "place/workers/pulse.h"
 #include "tensor/fault_watch.h"
 #include "tensor/watched_backend.h"
@@ -49,14 +50,22 @@ class StageClock {
   std::array<double, kMostStages> longest_ms_{};
 };
 
+// What one thread of a worker shows and counts: a lane's.
+struct LaneSigns {
+  Pulse& pulse;
+  StageClock clock{};
+  CallTurn turn{};
+};
+
 class StageWatch final : public BackendWatch {
  public:
-  // `pulse` and `clock` must outlive it.
-  StageWatch(Stage stage, Pulse& pulse, StageClock& clock)
+  // `signs` must outlive it, and so must `pool`: the threads that its device computes on; null: it
+  // has its own processors.
+  StageWatch(Stage stage, LaneSigns& signs, ThreadPool* pool = nullptr)
       : stage_(stage),
         number_(static_cast<uint32_t>(number_of(stage))),
-        pulse_(pulse),
-        clock_(clock) {}
+        signs_(signs),
+        pool_(pool) {}
 
   // The faults of this stage.
   void set_faults(const std::vector<Fault>& faults);
@@ -70,8 +79,8 @@ class StageWatch final : public BackendWatch {
  private:
   Stage stage_;
   uint32_t number_;
-  Pulse& pulse_;
-  StageClock& clock_;
+  LaneSigns& signs_;
+  ThreadPool* pool_;
   std::vector<Fault> faults_;
   FaultWatch fault_;
   uint64_t calls_ = 0;

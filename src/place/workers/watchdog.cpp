@@ -138,7 +138,9 @@ std::optional<std::string> Watchdog::look(std::string_view where) {
   }
   stopped_ = waits.stopped ? stopped_ + passed : nanoseconds{};
   beats_.count(pulse_.beats.load(), waits.starved ? nanoseconds{} : passed - waits.beating);
-  steps_.count(pulse_.steps.load(), passed - waits.longest);
+  // Who has the turn is watched by his own call.
+  const bool rests = pulse_.rests.load() != 0;
+  steps_.count(pulse_.steps.load(), rests ? nanoseconds{} : passed - waits.longest);
   if (stopped_ > kStopped) {
     return fmt::format("was stopped, and stayed so,{} for {} ms", where,
                        duration_cast<milliseconds>(stopped_).count());

@@ -53,9 +53,10 @@ class WaitedShare {
   std::map<pid_t, ThreadTimes> before_;
 };
 
-// Counts only time in which the worker could have worked: not what it waited for a core while
-// others had it, nor what passed while the watcher itself was not running (a busy machine, a
-// suspended one). So a deadline stretches by the load that there is, and nobody is killed for it.
+// Counts only time in which the worker could have worked: not what it waited for a core, or for its
+// turn, while others had it, nor what passed while the watcher itself was not running (a busy
+// machine, a suspended one). So a deadline stretches by the load that there is, and nobody is
+// killed for it.
 class Watchdog {
  public:
   // `step`: longest time between two operations; it is that of the stage which the pulse shows.

@@ -1,4 +1,4 @@
-// The other end of a WorkerProcess.
+// The other end of a WorkerLane.
 #pragma once
 
 namespace mynah::place {

@@ -17,50 +17,73 @@ bool is_in(std::string_view device, const std::string& key) {
 
 }  // namespace
 
-Result<std::shared_ptr<WorkerProcess>> WorkerPool::lend(const WorkerSpec& spec,
-                                                        std::optional<ModelId> model) {
-  const std::lock_guard lock(mutex_);
-  const Key key{spec.device, model ? model->number : 0};
-  std::shared_ptr<Worker>& worker = workers_[key];
-  if (worker == nullptr || !worker->process->alive()) {
-    auto started = WorkerProcess::start(spec);
+Result<std::shared_ptr<WorkerPool::Worker>> WorkerPool::worker_for(const WorkerSpec& spec) {
+  std::shared_ptr<Worker>& worker = workers_[spec.device];
+  if (worker == nullptr || !worker->first->alive()) {
+    auto started = WorkerLane::start(spec);
     if (!started) {
-      workers_.erase(key);
+      workers_.erase(spec.device);
       return std::unexpected(std::move(started).error());
     }
-    worker = std::make_shared<Worker>(Worker{.process = *std::move(started)});
+    worker = std::make_shared<Worker>(Worker{.first = *std::move(started)});
   }
-  if (model) {
-    lent_[*model] = worker;
+  return worker;
+}
+
+Result<std::shared_ptr<WorkerLane>> WorkerPool::lend(const WorkerSpec& spec,
+                                                     std::optional<ModelId> model) {
+  const std::lock_guard lock(mutex_);
+  MYNAH_TRY(std::shared_ptr<Worker> worker, worker_for(spec));
+  if (!model) {
+    return worker->first;
   }
-  return worker->process;
+  Lent& lent = lent_[*model];
+  if (lent.worker != worker) {
+    lent = {.worker = worker, .lane = nullptr};  // it is this worker's failure, should there be one
+    auto lane = worker->first->next(spec.device);
+    if (!lane) {
+      lent_.erase(*model);
+      return lane;
+    }
+    lent.lane = *std::move(lane);
+  }
+  return lent.lane;
 }
 
 void WorkerPool::give_back(ModelId model) {
-  std::shared_ptr<Worker> worker;
+  Lent lent;
   bool needed = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto lent = lent_.find(model);
-    if (lent == lent_.end()) {
+    const auto found = lent_.find(model);
+    if (found == lent_.end()) {
       return;
     }
-    worker = std::move(lent->second);
-    lent_.erase(lent);
-    needed = std::ranges::any_of(lent_, [&](const auto& other) { return other.second == worker; });
+    lent = std::move(found->second);
+    lent_.erase(found);
+    needed = std::ranges::any_of(
+        lent_, [&](const auto& other) { return other.second.worker == lent.worker; });
     if (!needed) {
-      std::erase_if(workers_, [&](const auto& other) { return other.second == worker; });
+      std::erase_if(workers_, [&](const auto& other) { return other.second == lent.worker; });
     }
   }
   if (!needed) {
-    worker->process->retire();
+    if (lent.lane != nullptr) {
+      lent.lane->retire();
+    }
+    lent.worker->first->retire();
+    return;
+  }
+  if (lent.lane == nullptr) {
     return;
   }
   try {
-    static_cast<void>(worker->process->tell_if_prompt(Ask::CloseGroup, kLeastStep, model.group));
+    // So that its memory is free by then.
+    static_cast<void>(lent.lane->tell_if_prompt(Ask::CloseGroup, kLeastStep, model.group));
   } catch (const DeviceError&) {
     return;  // who has a model there hears of it
   }
+  lent.lane->close();
 }
 
 bool WorkerPool::lose(ModelId model, const std::vector<std::string>& devices,
@@ -69,16 +92,15 @@ bool WorkerPool::lose(ModelId model, const std::vector<std::string>& devices,
   {
     const std::lock_guard lock(mutex_);
     if (const auto lent = lent_.find(model); lent != lent_.end()) {
-      lost.push_back(std::move(lent->second));
+      lost.push_back(std::move(lent->second.worker));
       lent_.erase(lent);
       if (lost.front()->lost) {
         return false;
       }
     }
-    for (const auto& entry : workers_) {
-      if (std::ranges::any_of(
-              devices, [&entry](const auto& device) { return is_in(device, entry.first.first); })) {
-        lost.push_back(entry.second);
+    for (const auto& [key, worker] : workers_) {
+      if (std::ranges::any_of(devices, [&key](const auto& device) { return is_in(device, key); })) {
+        lost.push_back(worker);
       }
     }
     for (const auto& worker : lost) {
@@ -87,25 +109,36 @@ bool WorkerPool::lose(ModelId model, const std::vector<std::string>& devices,
     }
   }
   for (const auto& worker : lost) {
-    worker->process->end(reason);
+    worker->first->end(reason);
   }
   return true;
 }
 
-std::shared_ptr<WorkerProcess> WorkerPool::of(ModelId model) const {
+std::shared_ptr<WorkerLane> WorkerPool::of(ModelId model) const {
   const std::lock_guard lock(mutex_);
   const auto lent = lent_.find(model);
-  return lent == lent_.end() ? nullptr : lent->second->process;
+  return lent == lent_.end() ? nullptr : lent->second.lane;
 }
 
-std::vector<NumberedWorker> WorkerPool::all() const {
+std::vector<LentLane> WorkerPool::all() const {
   const std::lock_guard lock(mutex_);
-  std::vector<NumberedWorker> all;
-  all.reserve(workers_.size());
-  for (const auto& [key, worker] : workers_) {
-    all.push_back({.process = worker->process, .number = key.second});
+  std::vector<LentLane> all;
+  for (const auto& [model, lent] : lent_) {
+    if (lent.lane != nullptr && !lent.worker->lost) {
+      all.push_back({.model = model, .lane = lent.lane});
+    }
   }
   return all;
+}
+
+std::vector<pid_t> WorkerPool::pids() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<pid_t> pids;
+  pids.reserve(workers_.size());
+  for (const auto& [key, worker] : workers_) {
+    pids.push_back(worker->first->pid());
+  }
+  return pids;
 }
 
 }  // namespace mynah::place

@@ -1,4 +1,5 @@
-// WorkerPool: the workers of one process by what they compute on, and which models are in each.
+// WorkerPool: the workers of one process by what they compute on, and the lane that each model has
+// in one of them.
 #pragma once
 
 #include <map>
@@ -6,31 +7,32 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "place/terms/model_id.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 
 namespace mynah::place {
 
-// A worker that can be lent, and the number of the models that are in it (ModelId::number).
-struct NumberedWorker {
-  std::shared_ptr<WorkerProcess> process;
-  uint32_t number = 0;
+// A model's lane.
+struct LentLane {
+  ModelId model;
+  std::shared_ptr<WorkerLane> lane;
 };
 
-// Thread-safe. A worker has one model of a kind at most, and answers by the kind which: models that
-// have the same number among those of their kinds share one, and no others.
+// Thread-safe.
 class WorkerPool {
  public:
-  // The worker for spec.device, devices with '+' between, and for models of this one's number: one
-  // that lives, or a new one. The model is there from now on, be it that it is still to be loaded,
-  // until give_back() or lose(); none: no model is.
-  Result<std::shared_ptr<WorkerProcess>> lend(const WorkerSpec& spec, std::optional<ModelId> model);
+  // The model's lane in the worker for spec.device, devices with '+' between: in one that lives, or
+  // in a new one. The model is there from now on, be it that it is still to be loaded, until
+  // give_back() or lose(); none: no model is, and the lane is for what is asked of the process.
+  // Throws DeviceError where a worker that lives fails.
+  Result<std::shared_ptr<WorkerLane>> lend(const WorkerSpec& spec, std::optional<ModelId> model);
 
   // The model is not needed. Its worker lets go of it, and ends where no other model is there; a
-  // call that is under way is waited for.
+  // call of its own that is under way is waited for.
   void give_back(ModelId model);
 
   // The model's worker failed. It ends, as does every other on one of these devices, and is never
@@ -38,23 +40,32 @@ class WorkerPool {
   // ("computes wrongly: ..."). False: it had been lost before, by another model.
   bool lose(ModelId model, const std::vector<std::string>& devices, const std::string& reason);
 
-  // In which the model is, alive or not; null: it is in none.
-  [[nodiscard]] std::shared_ptr<WorkerProcess> of(ModelId model) const;
+  // Of the model, its worker alive or not; null: it has none.
+  [[nodiscard]] std::shared_ptr<WorkerLane> of(ModelId model) const;
 
-  // Workers that can be lent.
-  [[nodiscard]] std::vector<NumberedWorker> all() const;
+  // Of all models whose workers can be lent.
+  [[nodiscard]] std::vector<LentLane> all() const;
+
+  // Processes that can be lent.
+  [[nodiscard]] std::vector<pid_t> pids() const;
 
  private:
   struct Worker {
-    std::shared_ptr<WorkerProcess> process;
+    std::shared_ptr<WorkerLane> first;  // which no model has
     bool lost = false;
   };
 
-  using Key = std::pair<std::string, uint32_t>;  // devices, and the number of the models
+  struct Lent {
+    std::shared_ptr<Worker> worker;
+    std::shared_ptr<WorkerLane> lane;
+  };
+
+  // That for spec.device; wants the lock.
+  Result<std::shared_ptr<Worker>> worker_for(const WorkerSpec& spec);
 
   mutable std::mutex mutex_;
-  std::map<Key, std::shared_ptr<Worker>> workers_;
-  std::map<ModelId, std::shared_ptr<Worker>> lent_;
+  std::map<std::string, std::shared_ptr<Worker>> workers_;  // by devices
+  std::map<ModelId, Lent> lent_;
 };
 
 }  // namespace mynah::place

@@ -1,25 +1,21 @@
-// WorkerProcess: a process of its own that stages of a device compute in. It may hang, crash or
-// answer nonsense: who calls it gets a DeviceError in bounded time.
+// WorkerProcess: a process of its own that stages of a device compute in. It may hang or crash.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <span>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/process.h"
+#include "base/result.h"
 #include "base/shared_memory.h"
-#include "base/thread_pool.h"
+#include "base/unique_fd.h"
 #include "place/wire/channel.h"
-#include "place/wire/wire_types.h"
-#include "place/wire/worker_protocol.h"
+#include "place/wire/fault.h"
+#include "place/workers/open_device.h"
 #include "place/workers/pulse.h"
-#include "place/workers/step_limit.h"
-#include "tensor/device_error.h"
 
 namespace mynah::place {
 
@@ -32,141 +28,66 @@ struct WorkerSpec {
   std::stop_token stop{};
 };
 
+// The two ends of a lane: what who asks keeps, and what the worker's side gets.
+struct LaneEnds {
+  Channel channel;
+  SharedMemory pulse;
+  UniqueFd theirs;  // their socket
+  int requests;     // descriptors of the segments: channel's
+  int answers;
+
+  // With segments of zeros and a Pulse of its own. Io.
+  static Result<LaneEnds> create();
+};
+
+// Thread-safe. It ends with its last lane (WorkerLane).
 class WorkerProcess {
  public:
-  // A worker that has its settings, and no model yet. Device where there is none, for want of
-  // whatever.
-  static Result<std::shared_ptr<WorkerProcess>> start(const WorkerSpec& spec);
+  // Starts it with its first lane.
+  static Result<std::shared_ptr<WorkerProcess>> start(const WorkerSpec& spec,
+                                                      const LaneEnds& first);
 
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // Asks for one thing and waits for the answer's bytes; callers come one after another. `step`:
-  // the longest time without an operation (see Watchdog). What the worker refuses is an error.
-  // Throws DeviceError where the worker fails, hangs or is gone; it is then ended, and every later
-  // call throws the same. Once stop is requested the worker ends early what it does. Where the user
-  // stops (WorkerSpec::stop) and it does not, the worker is ended all the same, at once: Cancelled,
-  // and no failure. Only what is asked after that is waited for.
-  Result<std::vector<std::byte>> ask(Ask what, std::span<const std::byte> bytes,
-                                     const StepLimit& step, const std::stop_token& stop = {});
-
-  // The same with values for bytes, which are written where the worker reads them.
-  template <class Out, class... In>
-  Result<Out> ask_for(Ask what, const StepLimit& step, const std::stop_token& stop,
-                      const In&... in) {
-    MYNAH_TRY(const std::vector<std::byte> answer,
-              exchange_values(what, step, stop, WhenLate::End, in...));
-    Out out{};
-    if (!read_wire(answer, out)) {
-      refuse_answer();
-    }
-    return out;
-  }
-
-  // The same of what nothing depends on. An answer that does not come in time is an error and no
-  // reason to end the worker: it is passed over when it comes.
-  template <class Out, class... In>
-  Result<Out> ask_if_prompt(Ask what, const StepLimit& step, const In&... in) {
-    MYNAH_TRY(const std::vector<std::byte> answer,
-              exchange_values(what, step, {}, WhenLate::PassOver, in...));
-    Out out{};
-    if (!read_wire(answer, out)) {
-      refuse_answer();
-    }
-    return out;
-  }
-
-  // Ends it, since what it answered cannot be (place/wire/possible.h), and throws DeviceError.
-  [[noreturn]] void refuse_answer();
-
-  // The same where all that matters of the answer is whether it was refused.
-  template <class... In>
-  Status tell(Ask what, const StepLimit& step, const In&... in) {
-    MYNAH_TRY_STATUS(exchange_values(what, step, {}, WhenLate::End, in...));
-    return {};
-  }
-
-  // Of ask_if_prompt().
-  template <class... In>
-  Status tell_if_prompt(Ask what, const StepLimit& step, const In&... in) {
-    MYNAH_TRY_STATUS(exchange_values(what, step, {}, WhenLate::PassOver, in...));
-    return {};
-  }
-
-  // Waits for a call that is under way, then ends it: nobody needs it.
-  void retire();
-
-  // Kills it from any thread: a call that is under way fails.
-  void cancel() { process_.kill(9); }
-
-  // Kills it from any thread, and remembers why: a call that is under way fails for that reason.
-  void end(const std::string& reason);
-
   // Waits for nobody.
   [[nodiscard]] bool alive() const;
+  // Why it ended; wants one that is not alive.
+  [[nodiscard]] Error why_dead() const;
+
+  // Remembers why it ends, unless that is known, and kills it.
+  void kill(const std::string& reason, ErrorCode code = ErrorCode::Device);
+  // The same, and waits for its end.
+  void end(const std::string& reason, ErrorCode code = ErrorCode::Device);
+
+  // Kills it and tells nobody why.
+  void cancel() { process_.kill(9); }
+
+  // It computes for a lane, whose pulse this is, until end_call().
+  void begin_call(const Pulse& pulse);
+  void end_call(const Pulse& pulse);
+
+  // " in stt.decoder": the stages that compute now, " or " between them; "": none does.
+  [[nodiscard]] std::string where() const;
+
+  // How it ended, where it did by itself.
+  [[nodiscard]] std::string how_it_ended();
 
   [[nodiscard]] pid_t pid() const { return process_.pid(); }
 
-  // Brings a report of its up to what it showed last, alive or not.
-  void add_last_sign(StageReport& report) const;
-
-  // The stage that computed last.
-  [[nodiscard]] std::optional<Stage> last_stage() const;
+  [[nodiscard]] const WorkerSpec& spec() const { return spec_; }
 
  private:
-  // What becomes of the worker whose answer does not come in time.
-  enum class WhenLate : uint8_t { End, PassOver };
+  WorkerProcess(WorkerSpec spec, Process process);
 
-  // One that was told nothing yet.
-  static Result<std::shared_ptr<WorkerProcess>> spawn(const WorkerSpec& spec);
+  std::optional<ProcessEnd> wait();
 
-  WorkerProcess(const WorkerSpec& spec, Process process, Channel channel, SharedMemory pulse);
-
-  [[nodiscard]] const Pulse& pulse() const;
-  [[nodiscard]] Pulse& pulse();
-  [[nodiscard]] Error why_dead() const;
-  // Remembers why it ends, unless that is known, and kills it.
-  void note_death(const std::string& reason, ErrorCode code = ErrorCode::Device);
-  // The same, and waits for its end: of who has the call.
-  void end_now(const std::string& reason, ErrorCode code = ErrorCode::Device);
-  [[noreturn]] void end_call(const std::string& reason, ErrorCode code = ErrorCode::Device);
-  // " in stt.decoder": the stage that computed last; "": none did.
-  [[nodiscard]] std::string where() const;
-  // How the process ended, where it did by itself.
-  [[nodiscard]] std::string how_it_ended();
-  // Asks with a request of so many bytes, which `write` writes; returns the answer's.
-  Result<std::vector<std::byte>> exchange(Ask what, size_t bytes,
-                                          FunctionRef<void(std::span<std::byte>)> write,
-                                          const StepLimit& step, const std::stop_token& stop,
-                                          WhenLate when_late);
-
-  template <class... In>
-  Result<std::vector<std::byte>> exchange_values(Ask what, const StepLimit& step,
-                                                 const std::stop_token& stop, WhenLate when_late,
-                                                 const In&... in) {
-    WireCounter counter;
-    counter(in...);
-    const auto write = [&](std::span<std::byte> room) {
-      WirePlacer placer(room);
-      placer(in...);
-    };
-    return exchange(what, counter.count(), write, step, stop, when_late);
-  }
-
-  // None: it did not come in time, and is passed over. Ends the worker, and throws, where it fails.
-  std::optional<Message> wait_for_answer(uint64_t request, const StepLimit& step,
-                                         const std::stop_token& stop, WhenLate when_late);
-
-  std::string device_;
-  std::stop_token user_stop_;
+  WorkerSpec spec_;
   Process process_;
-  Channel channel_;
-  SharedMemory pulse_;
-  mutable std::mutex mutex_;  // one call at a time
-  uint64_t requests_ = 0;
-  uint64_t late_ = 0;  // a request whose answer is still to come, and passed over; 0: none
-  mutable std::mutex death_mutex_;
+  std::mutex wait_mutex_;  // one waits for its end at a time
+  mutable std::mutex mutex_;
+  std::vector<const Pulse*> computing_;
   std::string death_;  // why it ended; "": it lives
   ErrorCode death_code_ = ErrorCode::Device;
 };

@@ -9,7 +9,7 @@
 #include "place/kinds/detector/detector_wire.h"
 #include "place/wire/possible.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 #include "tensor/device_error.h"
 
 namespace mynah::place {
@@ -23,7 +23,7 @@ constexpr std::array kDetectorStages = {StageFacts{
     .probe_work = [](double sound_s, double /*window_s*/) { return std::max(sound_s, 1e-6); },
     .least_error = [](double /*sound_s*/) { return 1e-3; }}};
 
-Status open_detector_in(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places) {
+Status open_detector_in(WorkerLane& worker, const ModelFile& file, const StagePlaces& places) {
   return worker.tell(Ask::OpenDetector, load_limit(path_of(file)), std::get<DetectorFile>(file),
                      places.at(kVadStage));
 }

@@ -32,7 +32,7 @@ inline constexpr Stage kVadStage{kVadGroup, 0};
 
 // A detector that computes in a worker process; a worker that fails is a DeviceError.
 [[nodiscard]] Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
-    std::shared_ptr<WorkerProcess> worker, const DetectorFile& file, const StageDevice& where,
+    std::shared_ptr<WorkerLane> worker, const DetectorFile& file, const StageDevice& where,
     StepPace pace);
 
 // A detector that computes where it is best and goes on elsewhere when that fails. Refused with the

@@ -3,14 +3,14 @@
 #include "place/kinds/detector/detector.h"
 #include "place/kinds/detector/detector_wire.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 
 namespace mynah::place {
 namespace {
 
 // A worker's model, its facts and its limits.
 struct RemoteModel {
-  std::shared_ptr<WorkerProcess> worker;
+  std::shared_ptr<WorkerLane> worker;
   DetectorFacts facts;
   std::string device;
   StepPace pace;
@@ -110,7 +110,7 @@ class RemoteDetector final : public VoiceDetector {
 }  // namespace
 
 Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
-    std::shared_ptr<WorkerProcess> worker, const DetectorFile& file, const StageDevice& where,
+    std::shared_ptr<WorkerLane> worker, const DetectorFile& file, const StageDevice& where,
     StepPace pace) {
   MYNAH_TRY(
       const DetectorFacts facts,

@@ -4,7 +4,7 @@
 #include "place/kinds/voice/voice.h"
 #include "place/kinds/voice/voice_wire.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 #include "text/utf8.h"
 
 namespace mynah::place {
@@ -15,7 +15,7 @@ constexpr double kSecondsOfPhoneme = 0.15;
 
 class RemoteVoice final : public VoiceModel {
  public:
-  RemoteVoice(std::shared_ptr<WorkerProcess> worker, VoiceModelFacts facts, StepPace pace)
+  RemoteVoice(std::shared_ptr<WorkerLane> worker, VoiceModelFacts facts, StepPace pace)
       : worker_(std::move(worker)),
         facts_(std::move(facts)),
         alphabet_(to_code_points(facts_.phonemes)),
@@ -55,7 +55,7 @@ class RemoteVoice final : public VoiceModel {
   }
 
  private:
-  std::shared_ptr<WorkerProcess> worker_;
+  std::shared_ptr<WorkerLane> worker_;
   VoiceModelFacts facts_;
   PhonemeAlphabet alphabet_;
   StepPace pace_;
@@ -63,7 +63,7 @@ class RemoteVoice final : public VoiceModel {
 
 }  // namespace
 
-Result<std::shared_ptr<const VoiceModel>> open_remote_voice(std::shared_ptr<WorkerProcess> worker,
+Result<std::shared_ptr<const VoiceModel>> open_remote_voice(std::shared_ptr<WorkerLane> worker,
                                                             const VoiceModelFile& file,
                                                             const StageDevice& acoustic,
                                                             const StageDevice& vocoder,

@@ -13,7 +13,7 @@
 #include "place/kinds/voice/voice_wire.h"
 #include "place/wire/possible.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 #include "speech/voice_loading.h"
 #include "tensor/device_error.h"
 #include "tensor/device_failure.h"
@@ -61,7 +61,7 @@ constexpr std::array kVoiceStages = {
         .probe_work = [](double sound_s, double /*window_s*/) { return std::max(sound_s, 1e-6); },
         .least_error = [](double /*sound_s*/) { return 0.02; }}};
 
-Status open_voice_in(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places) {
+Status open_voice_in(WorkerLane& worker, const ModelFile& file, const StagePlaces& places) {
   return worker.tell(Ask::OpenVoice, load_limit(path_of(file)), std::get<VoiceModelFile>(file),
                      places.at(kTtsAcoustic), places.at(kTtsVocoder));
 }

@@ -41,7 +41,7 @@ inline constexpr Stage kTtsVocoder{kTtsGroup, 1};
 
 // A voice that computes in a worker process; a worker that fails is a DeviceError.
 [[nodiscard]] Result<std::shared_ptr<const VoiceModel>> open_remote_voice(
-    std::shared_ptr<WorkerProcess> worker, const VoiceModelFile& file, const StageDevice& acoustic,
+    std::shared_ptr<WorkerLane> worker, const VoiceModelFile& file, const StageDevice& acoustic,
     const StageDevice& vocoder, StepPace pace);
 
 // A voice that computes where it is best and goes on elsewhere when that fails. Refused with the

@@ -11,7 +11,7 @@ namespace {
 
 class RemoteDecoder final : public WindowDecoder {
  public:
-  RemoteDecoder(std::shared_ptr<WorkerProcess> worker, uint64_t number,
+  RemoteDecoder(std::shared_ptr<WorkerLane> worker, uint64_t number,
                 std::shared_ptr<const HearingHeader> header, const DecodingOptions& options,
                 StepPace pace)
       : worker_(std::move(worker)),
@@ -95,7 +95,7 @@ class RemoteDecoder final : public WindowDecoder {
     }
   }
 
-  std::shared_ptr<WorkerProcess> worker_;
+  std::shared_ptr<WorkerLane> worker_;
   uint64_t number_;
   std::shared_ptr<const HearingHeader> header_;
   double effort_;  // a window costs the decoder, as a multiple of the usual
@@ -105,7 +105,7 @@ class RemoteDecoder final : public WindowDecoder {
 
 class RemoteWindows final : public WindowModel {
  public:
-  RemoteWindows(std::shared_ptr<WorkerProcess> worker, std::shared_ptr<const HearingHeader> header,
+  RemoteWindows(std::shared_ptr<WorkerLane> worker, std::shared_ptr<const HearingHeader> header,
                 WindowDevices devices, StepPace pace)
       : worker_(std::move(worker)),
         header_(std::move(header)),
@@ -128,7 +128,7 @@ class RemoteWindows final : public WindowModel {
   [[nodiscard]] WindowDevices devices() const override { return devices_; }
 
  private:
-  std::shared_ptr<WorkerProcess> worker_;
+  std::shared_ptr<WorkerLane> worker_;
   std::shared_ptr<const HearingHeader> header_;
   WindowDevices devices_;
   StepPace pace_;
@@ -137,7 +137,7 @@ class RemoteWindows final : public WindowModel {
 }  // namespace
 
 Result<std::shared_ptr<const WindowModel>> open_remote_windows(
-    std::shared_ptr<WorkerProcess> worker, const WindowsFile& file,
+    std::shared_ptr<WorkerLane> worker, const WindowsFile& file,
     std::shared_ptr<const HearingHeader> header, const StageDevice& encoder,
     const StageDevice& decoder, StepPace pace) {
   MYNAH_TRY_STATUS(worker->tell(Ask::OpenWindows, load_limit(file.path), file, encoder, decoder));

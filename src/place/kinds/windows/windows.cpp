@@ -8,7 +8,7 @@
 #include "place/kinds/windows/windows_wire.h"
 #include "place/wire/possible.h"
 #include "place/workers/load_limit.h"
-#include "place/workers/worker_process.h"
+#include "place/workers/worker_lane.h"
 
 namespace mynah::place {
 namespace {
@@ -37,7 +37,7 @@ constexpr std::array kWindowsStages = {
                .least_error = least_windows_error,
                .keeps_windows = true}};
 
-Status open_windows_in(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places) {
+Status open_windows_in(WorkerLane& worker, const ModelFile& file, const StagePlaces& places) {
   return worker.tell(Ask::OpenWindows, load_limit(path_of(file)), std::get<WindowsFile>(file),
                      places.at(kSttEncoder), places.at(kSttDecoder));
 }

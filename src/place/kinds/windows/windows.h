@@ -32,7 +32,7 @@ inline constexpr Stage kSttDecoder{kSttGroup, 1};
 
 // A model that computes in a worker process; a worker that fails is a DeviceError.
 [[nodiscard]] Result<std::shared_ptr<const WindowModel>> open_remote_windows(
-    std::shared_ptr<WorkerProcess> worker, const WindowsFile& file,
+    std::shared_ptr<WorkerLane> worker, const WindowsFile& file,
     std::shared_ptr<const HearingHeader> header, const StageDevice& encoder,
     const StageDevice& decoder, StepPace pace);
 
