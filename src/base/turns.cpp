@@ -59,6 +59,7 @@ void Turns::wait_for(std::unique_lock<std::mutex>& lock, Turn& turn) {
   };
   line_.insert(std::ranges::find_if(line_, goes_after), &turn);
   awaited_.fetch_add(1, std::memory_order_relaxed);
+  urgent_.fetch_add(turn.urgency_ == Urgency::Interactive ? 1 : 0, std::memory_order_relaxed);
   call_next();
   turn.called_.wait(lock, [&turn] { return turn.is_on_; });
 }
@@ -68,6 +69,7 @@ void Turns::call_next() {
     Turn& next = *line_.front();
     line_.pop_front();
     awaited_.fetch_sub(1, std::memory_order_relaxed);
+    urgent_.fetch_sub(next.urgency_ == Urgency::Interactive ? 1 : 0, std::memory_order_relaxed);
     free_ -= next.share_;
     next.is_on_ = true;
     next.since_ = std::chrono::steady_clock::now();

@@ -57,8 +57,13 @@ class Turns {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // Whether anybody waits for his. Costs next to nothing.
-    [[nodiscard]] bool is_awaited() const { return turns_.awaited() > 0; }
+    // Whether it is somebody else's turn. Costs next to nothing where nobody waits.
+    [[nodiscard]] bool is_over() const {
+      const bool is_set_aside =
+          urgency_ == Urgency::Bulk && turns_.urgent_.load(std::memory_order_relaxed) > 0;
+      return is_set_aside ||
+             (turns_.awaited() > 0 && std::chrono::steady_clock::now() - since_ >= kSlice);
+    }
 
     // Between two steps: lets others go before where it is their turn, and returns when it is on
     // again.
@@ -87,6 +92,7 @@ class Turns {
   std::mutex mutex_;
   std::list<Turn*> line_;  // who waits, the next one first
   std::atomic<int> awaited_{0};
+  std::atomic<int> urgent_{0};  // of those
   int free_;
   int threads_;
   uint64_t came_ = 0;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct WindowTask {
   bool surely_speech = true;         // false: text that is in doubt itself is nobody's
   size_t job = 0;                    // whose window it is, and where in its recording it begins:
   double begin_s = 0;                // for what is told of it, not for the text
+  std::stop_token stop{};  // its own: it leaves its batch between two tokens, and its text means
+                           // nothing
 
   [[nodiscard]] double duration_s() const {
     return static_cast<double>(samples.size()) / kHearingRate_hz;

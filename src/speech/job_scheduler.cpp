@@ -10,10 +10,7 @@ namespace mynah {
 namespace {
 
 // Whoever waits for the first words gets them before a whole batch is ready.
-constexpr size_t kFirstBatch = 1;
-
-// Windows of a part that make up for its doing without the others' threads at the end.
-constexpr size_t kFewWindowsOfPart = 4;
+constexpr size_t kFirstWindows = 1;
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
@@ -26,10 +23,10 @@ size_t most_windows(const RecognizerOptions& options) {
 
 }  // namespace
 
-JobScheduler::JobScheduler(const WindowModel& model, RecognizerOptions options,
+JobScheduler::JobScheduler(WindowQueue& queue, RecognizerOptions options,
                            const VoiceDetector* voice, std::span<const RecognizerJob> jobs,
                            RecognizerObserver& observer)
-    : model_(model),
+    : queue_(queue),
       options_(std::move(options)),
       voice_(voice),
       jobs_(jobs),
@@ -45,16 +42,15 @@ void JobScheduler::open_next() {
   }
   auto open = std::make_unique<OpenJob>();
   open->number = number;
-  open->job = std::make_unique<TranscriptionJob>(model_.header(), options_, voice_,
+  open->job = std::make_unique<TranscriptionJob>(queue_.model().header(), options_, voice_,
                                                  std::move(*source), number);
   open_.push_back(std::move(open));
 }
 
-JobScheduler::Batch JobScheduler::take_batch(size_t windows, const std::stop_token& stop) {
-  const size_t wanted = std::exchange(begun_, true) ? windows : std::min(windows, kFirstBatch);
-  const size_t most_open = wanted * static_cast<size_t>(decoding_ + 1);
-  Batch batch;
-  std::vector<WindowTask>& tasks = batch.tasks;
+std::vector<WindowTask> JobScheduler::take(size_t wanted, const std::stop_token& stop,
+                                           std::vector<Taken>& taken) {
+  const size_t most_open = out_ + wanted;
+  std::vector<WindowTask> tasks;
   for (size_t i = 0; tasks.size() < wanted && !stop.stop_requested(); ++i) {
     while (i >= open_.size() && next_job_ < jobs_.size() && open_.size() < most_open) {
       open_next();
@@ -75,53 +71,10 @@ JobScheduler::Batch JobScheduler::take_batch(size_t windows, const std::stop_tok
         break;
       }
       tasks.push_back(std::move(*task));
-      batch.taken.push_back({&open, ticket, open.taken++});
+      taken.push_back({&open, ticket, open.taken++});
     }
   }
-  return batch;
-}
-
-Status JobScheduler::decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop) {
-  const WindowTimings before = decoder.timings();
-  MYNAH_TRY(batch.heard, decoder.decode(batch.tasks, stop));
-  batch.spent = decoder.timings().since(before);
-  return {};
-}
-
-void JobScheduler::accept(Batch& batch, int parts) {
-  const double share = 1.0 / (static_cast<double>(batch.taken.size()) * parts);
-  for (size_t i = 0; i < batch.taken.size(); ++i) {
-    OpenJob& owner = *batch.taken[i].owner;
-    owner.timings.add(batch.spent, share);  // a batch's time is shared by its windows
-    owner.waiting.try_emplace(batch.taken[i].order, batch.taken[i].ticket,
-                              std::move(batch.heard[i]));
-    while (!owner.waiting.empty() && owner.waiting.begin()->first == owner.accepted) {
-      const Heard heard = std::move(owner.waiting.extract(owner.waiting.begin()).mapped());
-      owner.job->accept(heard.ticket, heard.window);
-      ++owner.accepted;
-    }
-    report_segments(owner);
-  }
-}
-
-void JobScheduler::report_segments(OpenJob& open) {
-  for (Segment& segment : open.job->take_segments()) {
-    observer_.on_segment(open.number, segment);
-    open.transcript.segments.push_back(std::move(segment));
-  }
-  observer_.on_progress(open.number, open.job->done_s(), open.job->duration_s());
-}
-
-Status JobScheduler::decode_batch(const std::stop_token& stop) {
-  Batch batch = take_batch(most_windows(options_), stop);
-  if (batch.tasks.empty() || stop.stop_requested()) {
-    return {};
-  }
-  MYNAH_TRY_STATUS(decode(*decoder_, batch, stop));
-  if (!stop.stop_requested()) {  // else texts are unfinished
-    accept(batch, 1);
-  }
-  return {};
+  return tasks;
 }
 
 // Files that are not open yet are taken for one window each.
@@ -133,67 +86,76 @@ size_t JobScheduler::windows_left() const {
   return left;
 }
 
-int JobScheduler::useful_parts() const {
-  const int parts = model_.parts();
-  // Where more audio is waited for, a part that has text must not wait with it.
-  const bool waits = std::ranges::any_of(
-      open_, [](const auto& open) { return !open->job->windows_left().has_value(); });
-  return !begun_ || waits || windows_left() < kFewWindowsOfPart * static_cast<size_t>(parts)
-             ? 1
-             : parts;
-}
-
-Status JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (next_report_ < jobs_.size() && !stop.stop_requested() && !failure_) {
-    // Smaller batches towards the end, so that all parts come to it together.
-    const size_t fair = windows_left() / static_cast<size_t>(parts) + 1;
-    Batch batch = take_batch(std::min(most_windows(options_), fair), stop);
-    if (batch.tasks.empty()) {
-      close_finished();
-      if (decoding_ > 0) {
-        changed_.wait(lock);
-      }
-      continue;
+size_t JobScheduler::bring(size_t wanted, const std::stop_token& stop) {
+  const std::lock_guard lock(mutex_);
+  accept_told();  // before anything is waited for
+  std::vector<Taken> taken;
+  std::vector<WindowTask> tasks;
+  if (!failure_) {
+    const size_t most = begun_ ? wanted : kFirstWindows - out_;
+    if (auto some = or_device_error([&] { return take(most, stop, taken); })) {
+      tasks = *std::move(some);
+    } else {
+      failure_ = std::move(some).error();
     }
-    for (WindowTask& task : batch.tasks) {
-      batch.samples.emplace_back(task.samples.begin(), task.samples.end());
-      task.samples = batch.samples.back();
-    }
-    ++decoding_;
-    lock.unlock();
-    const Status decoded = decode(decoder, batch, stop);
-    lock.lock();
-    --decoding_;
-    MYNAH_TRY_STATUS(decoded);
-    if (stop.stop_requested()) {
-      break;  // texts are unfinished
-    }
-    accept(batch, parts);
-    close_finished();
+  }
+  if (!tasks.empty()) {
+    out_ += tasks.size();
+    client_->submit(tasks, stop, [this, taken](size_t window, WindowQueue::Outcome outcome) {
+      const std::lock_guard tell(told_mutex_);
+      told_.push_back({.window = taken[window], .outcome = std::move(outcome)});
+      changed_.notify_all();
+    });
+  } else if (out_ == 0 || failure_) {
+    const std::lock_guard tell(told_mutex_);
+    is_dry_ = true;
     changed_.notify_all();
   }
-  changed_.notify_all();
-  return {};
+  return begun_ ? windows_left() : 0;
 }
 
-Status JobScheduler::run_in_parts(int parts, const std::stop_token& stop) {
-  std::vector<std::unique_ptr<WindowDecoder>> decoders;
-  decoders.reserve(static_cast<size_t>(parts));
-  for (int part = 0; part < parts; ++part) {
-    MYNAH_TRY(auto decoder, model_.decoder(options_.decoding));
-    decoders.push_back(std::move(decoder));
+void JobScheduler::wait_for_news(const std::stop_token& stop) {
+  std::unique_lock lock(told_mutex_);
+  changed_.wait(lock, stop, [this] { return is_dry_ || !told_.empty(); });
+  is_dry_ = false;
+}
+
+void JobScheduler::accept_told() {
+  std::vector<Told> told;
+  {
+    const std::lock_guard lock(told_mutex_);
+    told.swap(told_);
   }
-  model_.run_parts(parts, [&](int part) {
-    const Status worked =
-        or_device_error([&] { return work(*decoders[static_cast<size_t>(part)], parts, stop); });
-    if (!worked) {
-      const std::lock_guard lock(mutex_);
-      failure_ = worked.error();
-      changed_.notify_all();
+  out_ -= told.size();
+  for (Told& one : told) {
+    if (one.outcome.heard) {
+      accept(std::move(one));
+    } else {
+      failure_ = one.outcome.heard.error();
     }
-  });
-  return failure_ ? std::unexpected(*failure_) : Status{};
+  }
+  close_finished();
+}
+
+void JobScheduler::accept(Told told) {
+  begun_ = true;
+  OpenJob& owner = *told.window.owner;
+  owner.timings.add(told.outcome.spent);
+  owner.waiting.try_emplace(told.window.order, told.window.ticket, *std::move(told.outcome.heard));
+  while (!owner.waiting.empty() && owner.waiting.begin()->first == owner.accepted) {
+    const Heard heard = std::move(owner.waiting.extract(owner.waiting.begin()).mapped());
+    owner.job->accept(heard.ticket, heard.window);
+    ++owner.accepted;
+  }
+  report_segments(owner);
+}
+
+void JobScheduler::report_segments(OpenJob& open) {
+  for (Segment& segment : open.job->take_segments()) {
+    observer_.on_segment(open.number, segment);
+    open.transcript.segments.push_back(std::move(segment));
+  }
+  observer_.on_progress(open.number, open.job->done_s(), open.job->duration_s());
 }
 
 void JobScheduler::close_finished() {
@@ -207,7 +169,7 @@ void JobScheduler::close_finished() {
     } else {
       Transcript transcript = open->job->summary();
       transcript.segments = std::move(open->transcript.segments);
-      const WindowDevices devices = model_.devices();
+      const WindowDevices devices = queue_.model().devices();
       transcript.device = devices.text();
       const double vad_ms = open->job->vad_ms();
       transcript.timings = {{"audio", "cpu", open->audio_ms - vad_ms},
@@ -250,20 +212,23 @@ void JobScheduler::end_all(const Error& error) {
 }
 
 Status JobScheduler::run(const std::stop_token& stop) {
-  MYNAH_TRY(decoder_, model_.decoder(options_.decoding));
-  while (next_report_ < jobs_.size()) {
-    if (stop.stop_requested()) {
-      end_all({ErrorCode::Cancelled, "stopped before the end of the recording"});
-      return {};
-    }
-    if (const int parts = useful_parts(); parts > 1) {
-      MYNAH_TRY_STATUS(run_in_parts(parts, stop));
-    } else {
-      MYNAH_TRY_STATUS(decode_batch(stop));
-      close_finished();
+  MYNAH_TRY(client_, queue_.client(options_.decoding, Urgency::Bulk, most_windows(options_),
+                                   [this, stop](size_t wanted) { return bring(wanted, stop); }));
+  while (!stop.stop_requested()) {
+    client_->ask_again();
+    wait_for_news(stop);
+    const std::lock_guard lock(mutex_);
+    accept_told();
+    if (failure_ || next_report_ == jobs_.size()) {
+      break;
     }
   }
-  return {};
+  client_->leave();
+  if (stop.stop_requested()) {
+    end_all({ErrorCode::Cancelled, "stopped before the end of the recording"});
+    return {};
+  }
+  return failure_ ? std::unexpected(*failure_) : Status{};
 }
 
 }  // namespace mynah

@@ -1,4 +1,4 @@
-// JobScheduler: windows of several recordings, decoded in batches, reported in order.
+// JobScheduler: windows of several recordings, heard by way of a queue, reported in order.
 #pragma once
 
 #include <condition_variable>
@@ -13,17 +13,17 @@
 
 #include "speech/recognizer.h"
 #include "speech/transcription_job.h"
-#include "speech/window_model.h"
+#include "speech/window_queue.h"
 
 namespace mynah {
 
-// One run over a list of jobs. As many are open as fill the batches under way, so memory does not
-// grow with their number or length. A long run is shared out to the parts of the device, a batch
-// each; what it gives is the same, in the same order.
+// One run over a list of jobs. Recordings are read by the queue's threads when it can hear more, as
+// many as it asks for: memory does not grow with their number or length. What it gives is the same,
+// in the same order, whoever else is heard meanwhile.
 class JobScheduler {
  public:
   // `options` must be those that the model's decoders accept; the others must outlive it.
-  JobScheduler(const WindowModel& model, RecognizerOptions options, const VoiceDetector* voice,
+  JobScheduler(WindowQueue& queue, RecognizerOptions options, const VoiceDetector* voice,
                std::span<const RecognizerJob> jobs, RecognizerObserver& observer);
 
   // Ends every job, with an error where it has one. An error is the device's: what has not ended is
@@ -51,59 +51,57 @@ class JobScheduler {
     std::map<size_t, Heard> waiting;  // decoded before a window that was taken earlier
   };
 
-  // A window of a batch and whose it is.
+  // Whose a window is.
   struct Taken {
     OpenJob* owner = nullptr;
     size_t ticket = 0;
     size_t order = 0;  // among the job's windows
   };
 
-  struct Batch {
-    std::vector<Taken> taken;
-    std::vector<WindowTask> tasks;
-    std::vector<std::vector<float>> samples;  // of the tasks, where the recordings' may move
-    std::vector<HeardWindow> heard;
-    WindowTimings spent;
+  struct Told {
+    Taken window;
+    WindowQueue::Outcome outcome;
   };
 
   void open_next();
-  // Up to `windows` windows.
-  [[nodiscard]] Batch take_batch(size_t windows, const std::stop_token& stop);
-  static Status decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop);
-  // Hands the texts to their jobs, each job's in the order of its windows; each part's time counts
-  // as its share.
-  void accept(Batch& batch, int parts);
-  Status decode_batch(const std::stop_token& stop);
-
-  // Into how many parts the rest is best shared out; 1 where it is too little.
-  [[nodiscard]] int useful_parts() const;
   [[nodiscard]] size_t windows_left() const;
-  Status run_in_parts(int parts, const std::stop_token& stop);
-  // What one part does: batch after batch, until all is done.
-  Status work(WindowDecoder& decoder, int parts, const std::stop_token& stop);
+  // The queue's threads ask for so many windows; returns about how many are left.
+  size_t bring(size_t wanted, const std::stop_token& stop);
+  // Up to so many windows, whose they are, of jobs that are open or are opened for it. Fewer: the
+  // others wait for what is out, or there are no more.
+  [[nodiscard]] std::vector<WindowTask> take(size_t wanted, const std::stop_token& stop,
+                                             std::vector<Taken>& taken);
+  // Waits until windows were told of, or nothing more can be expected of the queue.
+  void wait_for_news(const std::stop_token& stop);
+  // Hands what was told of to its jobs, each job's in the order of its windows; wants mutex_.
+  void accept_told();
+  void accept(Told told);
 
   void report_segments(OpenJob& open);
   void close_finished();
   void end(size_t number, Result<Transcript> result);
   void report_ended();
 
-  const WindowModel& model_;
+  WindowQueue& queue_;
   RecognizerOptions options_;
-  std::unique_ptr<WindowDecoder> decoder_;
   const VoiceDetector* voice_;
   std::span<const RecognizerJob> jobs_;
   RecognizerObserver& observer_;
   std::vector<std::unique_ptr<OpenJob>> open_;
   size_t next_job_ = 0;
-  bool begun_ = false;                                      // a batch has been taken
+  bool begun_ = false;                                      // a window was heard
+  size_t out_ = 0;                                          // windows that are not told of yet
   std::vector<std::optional<Result<Transcript>>> results_;  // ended, not yet reported
   size_t next_report_ = 0;
+  std::optional<Error> failure_;  // the device's
 
-  // Of several parts. The mutex guards everything but a batch that is being decoded.
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int decoding_ = 0;  // batches
-  std::optional<Error> failure_;
+  std::mutex mutex_;  // guards everything but these
+
+  std::mutex told_mutex_;
+  std::condition_variable_any changed_;
+  std::vector<Told> told_;                       // the queue's threads add to it
+  bool is_dry_ = false;                          // nothing more can be expected of the queue
+  std::unique_ptr<WindowQueue::Client> client_;  // the first to go
 };
 
 }  // namespace mynah

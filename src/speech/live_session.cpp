@@ -42,21 +42,23 @@ double seconds_of(int64_t samples) {
 
 }  // namespace
 
-Result<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const WindowModel> model,
+Result<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<WindowQueue> queue,
                                                          std::shared_ptr<const VoiceDetector> voice,
                                                          const RecognizerOptions& options) {
-  MYNAH_TRY(auto decoder, model->decoder(options.decoding));
+  MYNAH_TRY(auto client, queue->client(options.decoding, Urgency::Interactive,
+                                       static_cast<size_t>(std::max(1, options.cutting.batch))));
   return std::unique_ptr<LiveSession>(
-      new LiveSession(std::move(model), std::move(voice), options, std::move(decoder)));
+      new LiveSession(std::move(queue), std::move(voice), options, std::move(client)));
 }
 
-LiveSession::LiveSession(std::shared_ptr<const WindowModel> model,
+LiveSession::LiveSession(std::shared_ptr<WindowQueue> queue,
                          std::shared_ptr<const VoiceDetector> voice,
-                         const RecognizerOptions& options, std::unique_ptr<WindowDecoder> decoder)
-    : model_(std::move(model)),
+                         const RecognizerOptions& options,
+                         std::unique_ptr<WindowQueue::Client> client)
+    : queue_(std::move(queue)),
       voice_(std::move(voice)),
       options_(options),
-      decoder_(std::move(decoder)) {
+      client_(std::move(client)) {
   reset();
 }
 
@@ -94,7 +96,7 @@ void LiveSession::reset() {
   previous_.clear();
   dead_.reset();
   begun_ = false;
-  told_language_ = model_->header()->facts().language_asked(options_.decoding.language);
+  told_language_ = queue_->model().header()->facts().language_asked(options_.decoding.language);
 }
 
 Result<std::vector<LiveSession::Chunk>> LiveSession::find_speech(std::span<const float> samples) {
@@ -195,11 +197,11 @@ Result<LiveText> LiveSession::commit_chunks(std::span<const Chunk> chunks) {
     const SampleRange& range = chunk.range;
     waiting.pop_back();
     const WindowTask task = task_of(range, chunk.surely_speech);
-    auto decoded = decoder_->decode(std::span(&task, 1), std::stop_token());
+    const Result<HeardWindow> decoded = client_->hear(task, std::stop_token());
     if (!decoded) {
-      return end_with(std::move(decoded).error());
+      return end_with(decoded.error());
     }
-    const HeardWindow& heard = decoded->front();
+    const HeardWindow& heard = *decoded;
     if (const auto first = heard.shorter) {
       waiting.push_back({{range.begin + *first, range.end}, chunk.speech, chunk.surely_speech});
       waiting.push_back({{range.begin, range.begin + *first}, chunk.speech, chunk.surely_speech});
@@ -239,7 +241,7 @@ Status LiveSession::show_draft() {
   const auto start = std::chrono::steady_clock::now();
   const auto longest = static_cast<int64_t>(options_.cutting.chunk_length_s * kRate_hz);
   const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
-  const auto draft = decoder_->draft(task_of(said, voice_->is_sure()), std::stop_token());
+  const auto draft = client_->draft(task_of(said, voice_->is_sure()), std::stop_token());
   if (!draft) {
     return end_with(draft.error());
   }

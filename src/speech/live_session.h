@@ -10,13 +10,13 @@
 #include "speech/recognizer.h"
 #include "speech/sample_buffer.h"
 #include "speech/speech_chunker.h"
-#include "speech/window_model.h"
+#include "speech/window_queue.h"
 
 namespace mynah {
 
 class LiveSession final : public Recognizer::Session {
  public:
-  static Result<std::unique_ptr<LiveSession>> create(std::shared_ptr<const WindowModel> model,
+  static Result<std::unique_ptr<LiveSession>> create(std::shared_ptr<WindowQueue> queue,
                                                      std::shared_ptr<const VoiceDetector> voice,
                                                      const RecognizerOptions& options);
 
@@ -27,8 +27,8 @@ class LiveSession final : public Recognizer::Session {
   void reset() override;
 
  private:
-  LiveSession(std::shared_ptr<const WindowModel> model, std::shared_ptr<const VoiceDetector> voice,
-              const RecognizerOptions& options, std::unique_ptr<WindowDecoder> decoder);
+  LiveSession(std::shared_ptr<WindowQueue> queue, std::shared_ptr<const VoiceDetector> voice,
+              const RecognizerOptions& options, std::unique_ptr<WindowQueue::Client> client);
 
   struct Chunk {
     SampleRange range;
@@ -53,10 +53,10 @@ class LiveSession final : public Recognizer::Session {
   [[nodiscard]] Result<LiveText> push_now(std::span<const float> samples);
   [[nodiscard]] Result<LiveText> commit_now();
 
-  std::shared_ptr<const WindowModel> model_;
+  std::shared_ptr<WindowQueue> queue_;
   std::shared_ptr<const VoiceDetector> voice_;
   RecognizerOptions options_;
-  std::unique_ptr<WindowDecoder> decoder_;
+  std::unique_ptr<WindowQueue::Client> client_;
   SampleBuffer samples_;
   std::unique_ptr<VoiceDetector::Session> detector_;
   std::optional<SpeechSegmenter> segmenter_;

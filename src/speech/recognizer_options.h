@@ -71,6 +71,8 @@ struct WhisperOptions {
   std::string suppress_regex;
   float max_initial_timestamp_s = 1.0F;
   int max_new_tokens = 224;
+
+  bool operator==(const WhisperOptions&) const = default;
 };
 
 // What is asked of a window's text, and how each family goes about it.
@@ -81,6 +83,8 @@ struct DecodingOptions {
   bool words = false;  // times of words
   uint64_t seed = 0;
   WhisperOptions whisper;
+
+  bool operator==(const DecodingOptions&) const = default;
 };
 
 struct RecognizerOptions {

@@ -22,7 +22,7 @@ Status WindowRecognizer::check(const RecognizerOptions& options) const {
 
 Result<std::unique_ptr<Recognizer::Session>> WindowRecognizer::session(
     const RecognizerOptions& options) const {
-  return LiveSession::create(model_, voice_, options);
+  return LiveSession::create(queue_, voice_, options);
 }
 
 void WindowRecognizer::run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,
@@ -34,7 +34,7 @@ void WindowRecognizer::run(std::span<const RecognizerJob> jobs, const Recognizer
     }
     return;
   }
-  JobScheduler scheduler(*model_, options, voice_.get(), jobs, observer);
+  JobScheduler scheduler(*queue_, options, voice_.get(), jobs, observer);
   if (const Status ran = or_device_error([&] { return scheduler.run(stop); }); !ran) {
     scheduler.end_all(ran.error());
   }

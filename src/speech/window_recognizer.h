@@ -6,6 +6,7 @@
 
 #include "speech/recognizer.h"
 #include "speech/window_model.h"
+#include "speech/window_queue.h"
 
 namespace mynah {
 
@@ -14,7 +15,9 @@ class WindowRecognizer final : public Recognizer {
   // `voice` may be null.
   WindowRecognizer(std::shared_ptr<const WindowModel> model,
                    std::shared_ptr<const VoiceDetector> voice)
-      : model_(std::move(model)), voice_(std::move(voice)) {}
+      : model_(model),
+        voice_(std::move(voice)),
+        queue_(std::make_shared<WindowQueue>(std::move(model))) {}
 
   [[nodiscard]] Result<std::unique_ptr<Session>> session(
       const RecognizerOptions& options) const override;
@@ -38,6 +41,7 @@ class WindowRecognizer final : public Recognizer {
  private:
   std::shared_ptr<const WindowModel> model_;
   std::shared_ptr<const VoiceDetector> voice_;
+  std::shared_ptr<WindowQueue> queue_;  // of all who listen
 };
 
 }  // namespace mynah

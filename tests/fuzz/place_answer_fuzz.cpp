@@ -253,7 +253,8 @@ void use_request(Ask what, Bytes bytes) {
       break;
     }
     default:
-      static_cast<void>(host.handle(what, bytes, std::stop_token()));
+      RequestStops stops;
+      static_cast<void>(host.handle(what, bytes, stops));
   }
 }
 

@@ -23,11 +23,12 @@ TEST(StageHost, SettingsThatCannotBeReadLeaveThoseThatWere) {
   Pulse pulse;
   DeviceThreads threads;
   StageHost host(pulse, threads);
-  ASSERT_TRUE(host.handle(Ask::Settings, settings_with("/first/libcuda.so.1"), {}));
+  RequestStops stops;
+  ASSERT_TRUE(host.handle(Ask::Settings, settings_with("/first/libcuda.so.1"), stops));
   std::vector<std::byte> damaged = settings_with("/second/libcuda.so.1");
   damaged.push_back({});
-  EXPECT_FALSE(host.handle(Ask::Settings, damaged, {}));
-  const auto answer = host.handle(Ask::Check, test::wire_bytes(std::string("cuda:0")), {});
+  EXPECT_FALSE(host.handle(Ask::Settings, damaged, stops));
+  const auto answer = host.handle(Ask::Check, test::wire_bytes(std::string("cuda:0")), stops);
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, ::testing::HasSubstr("/first/libcuda.so.1"));
 }

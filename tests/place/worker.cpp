@@ -81,7 +81,8 @@ class OddWorker {
   // As mynah's own worker; what the model's probe finds is wrong, and nothing else.
   void serve_but_probe_wrongly(const Message& message) {
     const auto what = static_cast<Ask>(message.kind);
-    auto out = host_.handle(what, message.bytes, {});
+    RequestStops stops;
+    auto out = host_.handle(what, message.bytes, stops);
     ProbeReport report;
     if (out && what == Ask::Probe && read_wire(out->bytes(), report)) {
       for (ProbeStage& stage : report.probe.stages) {

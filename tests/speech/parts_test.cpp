@@ -151,7 +151,7 @@ TEST_F(PartsTest, AreHeardByThreadsOfTheirOwn) {
     run(many_windows(), short_windows(), 2, collector);
     threads = collector.threads_.size();
   }
-  EXPECT_EQ(threads, 2U);
+  EXPECT_GE(threads, 2U);
 }
 
 TEST_F(PartsTest, StopWithoutTextsThatAreUnfinished) {

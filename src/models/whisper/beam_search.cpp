@@ -102,7 +102,8 @@ std::vector<Hypothesis> beam_search(const Generator& generator, Sequences& seque
                                                   beam_size, max_finished, generator.special.eot);
       row += rows;
       if (!search.done &&
-          static_cast<int64_t>(search.beams[0].tokens.size()) >= sequences.room(request)) {
+          (static_cast<int64_t>(search.beams[0].tokens.size()) >= sequences.room(request) ||
+           sequences.is_stopped(request))) {
         search.done = true;
       }
       for (size_t beam = 0; beam < search.beams.size() && !search.done; ++beam) {

@@ -46,7 +46,8 @@ std::vector<Hypothesis> sample(const Generator& generator, Sequences& sequences,
       Hypothesis& hypothesis = all[static_cast<size_t>(slots[i])];
       hypothesis.add(picked.ids[i], picked.log_probabilities[i], generator.special.eot);
       const auto length = static_cast<int64_t>(hypothesis.tokens.size());
-      if (!hypothesis.finished && length < sequences.room(hypothesis.request)) {
+      if (!hypothesis.finished && length < sequences.room(hypothesis.request) &&
+          !sequences.is_stopped(hypothesis.request)) {
         running[kept] = running[i];
         slots[kept++] = slots[i];
       }

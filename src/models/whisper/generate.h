@@ -19,6 +19,7 @@ struct GenerateRequest {
   std::vector<int32_t> prompt;  // previous text and start sequence: never empty
   int64_t sot_index = 0;        // where in it <|startoftranscript|> stands
   uint64_t seed = 0;            // of its samples, whatever its neighbours
+  std::stop_token stop{};       // its own: it ends between two tokens
 };
 
 struct GenerateOptions {

@@ -53,6 +53,11 @@ class Sequences {
   // Slot i of every request takes what its slot sources[i] held.
   void rearrange(std::span<const int64_t> sources) { cache_.rearrange(sources); }
 
+  // Whether nobody wants a request any more.
+  [[nodiscard]] bool is_stopped(size_t request) const {
+    return requests_[request].stop.stop_requested();
+  }
+
   [[nodiscard]] float no_speech_probability(size_t request) const { return no_speech_[request]; }
 
   // Tokens a request may still get: the options' limit, or the room that its prompt leaves.

@@ -17,7 +17,7 @@ class CallTurn {
     if (!turn_) {
       resting();
       turn_.emplace(pool.turns(), pool.size(), urgency());
-    } else if (turn_->is_awaited()) {
+    } else if (turn_->is_over()) {
       resting();
       turn_->let_others_go_before();
     }

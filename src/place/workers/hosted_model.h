@@ -2,6 +2,9 @@
 // asked of that kind alone.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -14,6 +17,40 @@
 #include "speech/probe.h"
 
 namespace mynah::place {
+
+// Who wants a request no more, or a row of it: a window of a batch. Thread-safe.
+class RequestStops {
+ public:
+  // Rows beyond are not stopped one by one.
+  static constexpr size_t kMostRows = 64;
+
+  [[nodiscard]] std::stop_token all() const { return all_.get_token(); }
+
+  [[nodiscard]] std::stop_token row(size_t number) {
+    if (number >= kMostRows) {
+      return {};
+    }
+    const std::lock_guard lock(mutex_);
+    return rows_.try_emplace(number).first->second.get_token();
+  }
+
+  void request_all() { all_.request_stop(); }
+
+  // `rows`: bits, as in Pulse.
+  void request(uint64_t rows) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [number, stop] : rows_) {
+      if ((rows >> number & 1) != 0) {
+        stop.request_stop();
+      }
+    }
+  }
+
+ private:
+  std::stop_source all_;
+  std::mutex mutex_;
+  std::map<size_t, std::stop_source> rows_;
+};
 
 // What the models of a host need of it.
 class HostServices {
@@ -38,7 +75,7 @@ class HostedModel {
   // Does what is asked and returns the answer's fields; none: the kind is not asked that, and
   // nothing was read. An error is a refusal. Throws DeviceError where the device fails.
   [[nodiscard]] virtual std::optional<Result<WireWriter>> handle(Ask what, WireReader& in,
-                                                                 const std::stop_token& stop) = 0;
+                                                                 RequestStops& stops) = 0;
 
   // Lets go of the model.
   virtual void close() = 0;

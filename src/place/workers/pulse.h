@@ -27,6 +27,7 @@ struct Pulse {
   std::atomic<int32_t> beat_thread;    // that beats
   std::atomic<uint32_t> rests;         // 1: it waits for its turn, others compute
   std::atomic<uint64_t> stop;          // the number of the request that is to end early
+  std::atomic<uint64_t> rows;          // bits: which of its first rows are to
   std::array<Done, kMostStages> done;  // by number_of()
 };
 

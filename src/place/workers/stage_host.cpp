@@ -54,12 +54,12 @@ StageHost::StageHost(Pulse& pulse, DeviceThreads& threads)
 }
 
 Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
-                                     const std::stop_token& stop) {
+                                     RequestStops& stops) {
   // Its turn ends with the call, also where the device fails.
   const std::unique_ptr<CallTurn, void (*)(CallTurn*)> turn(&signs_.turn,
                                                             [](CallTurn* own) { own->end(); });
   WireReader in(bytes);
-  Result<WireWriter> answered = answer(what, in, stop);
+  Result<WireWriter> answered = answer(what, in, stops);
   signs_.clock.enter(std::nullopt);
   show_what_was_done();
   if (!answered && answered.error().code == ErrorCode::OutOfMemory) {
@@ -68,7 +68,7 @@ Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
   return answered;
 }
 
-Result<WireWriter> StageHost::answer(Ask what, WireReader& in, const std::stop_token& stop) {
+Result<WireWriter> StageHost::answer(Ask what, WireReader& in, RequestStops& stops) {
   switch (what) {
     case Ask::Settings:
       return take_settings(in);
@@ -87,13 +87,13 @@ Result<WireWriter> StageHost::answer(Ask what, WireReader& in, const std::stop_t
     case Ask::Check:
       return check(in);
     default:
-      return ask_models(what, in, stop);
+      return ask_models(what, in, stops);
   }
 }
 
-Result<WireWriter> StageHost::ask_models(Ask what, WireReader& in, const std::stop_token& stop) {
+Result<WireWriter> StageHost::ask_models(Ask what, WireReader& in, RequestStops& stops) {
   for (const auto& model : models_) {
-    if (auto answer = model->handle(what, in, stop)) {
+    if (auto answer = model->handle(what, in, stops)) {
       return *std::move(answer);
     }
   }

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,8 +28,7 @@ class StageHost final : private HostServices {
 
   // Does what is asked and returns the answer's fields. An error is a refusal. Throws DeviceError
   // where the device fails.
-  Result<WireWriter> handle(Ask what, std::span<const std::byte> bytes,
-                            const std::stop_token& stop);
+  Result<WireWriter> handle(Ask what, std::span<const std::byte> bytes, RequestStops& stops);
 
  private:
   // A stage's own view of the device that it is on.
@@ -48,10 +46,10 @@ class StageHost final : private HostServices {
                     std::vector<ProbeTime>& times) override;
 
   // What is asked of one kind of model.
-  Result<WireWriter> ask_models(Ask what, WireReader& in, const std::stop_token& stop);
+  Result<WireWriter> ask_models(Ask what, WireReader& in, RequestStops& stops);
   [[nodiscard]] HostedModel& model_of(StageGroup group);
 
-  Result<WireWriter> answer(Ask what, WireReader& in, const std::stop_token& stop);
+  Result<WireWriter> answer(Ask what, WireReader& in, RequestStops& stops);
   Result<WireWriter> take_settings(WireReader& in);
   Result<WireWriter> ask_driver_of(WireReader& in);
   Result<WireWriter> ask_nvml_of(WireReader& in);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "place/terms/plain_text.h"
+#include "place/workers/hosted_model.h"
 #include "place/workers/watchdog.h"
 
 namespace mynah::place {
@@ -159,8 +160,7 @@ void WorkerLane::refuse_answer() {
 }
 
 std::optional<Message> WorkerLane::wait_for_answer(uint64_t request, const StepLimit& step,
-                                                   const std::stop_token& stop,
-                                                   WhenLate when_late) {
+                                                   const CallStop& stop, WhenLate when_late) {
   Watchdog watchdog(process_->pid(), pulse(), step);
   const std::stop_token& user_stop = process_->spec().stop;
   const bool is_last = user_stop.stop_requested();  // asked though the user stops
@@ -169,9 +169,10 @@ std::optional<Message> WorkerLane::wait_for_answer(uint64_t request, const StepL
     if (!is_last && user_stop.stop_requested() && !stopped_at) {
       stopped_at = std::chrono::steady_clock::now();
     }
-    if (stop.stop_requested() || stopped_at) {
+    if (stopped_at) {
       pulse().stop.store(request);
     }
+    show_stops(request, stop);
     auto message = channel_->receive(kBeat);
     if (!message) {
       end_call(message.error().code == ErrorCode::Io ? process_->how_it_ended()
@@ -198,16 +199,27 @@ std::optional<Message> WorkerLane::wait_for_answer(uint64_t request, const StepL
   }
 }
 
+void WorkerLane::show_stops(uint64_t request, const CallStop& stop) {
+  if (stop.all.stop_requested()) {
+    pulse().stop.store(request);
+  }
+  uint64_t rows = 0;
+  for (size_t i = 0; i < std::min(stop.rows.size(), RequestStops::kMostRows); ++i) {
+    rows |= uint64_t{stop.rows[i].stop_requested()} << i;
+  }
+  pulse().rows.store(rows);
+}
+
 Result<std::vector<std::byte>> WorkerLane::ask(Ask what, std::span<const std::byte> bytes,
-                                               const StepLimit& step, const std::stop_token& stop) {
+                                               const StepLimit& step, const CallStop& stop) {
   const auto write = [bytes](std::span<std::byte> room) { std::ranges::copy(bytes, room.begin()); };
   return exchange(what, bytes.size(), write, step, stop, WhenLate::End, {});
 }
 
 Result<std::vector<std::byte>> WorkerLane::exchange(Ask what, size_t bytes,
                                                     FunctionRef<void(std::span<std::byte>)> write,
-                                                    const StepLimit& step,
-                                                    const std::stop_token& stop, WhenLate when_late,
+                                                    const StepLimit& step, const CallStop& stop,
+                                                    WhenLate when_late,
                                                     std::span<const int> descriptors) {
   const std::lock_guard lock(mutex_);
   if (!alive()) {
@@ -224,6 +236,7 @@ Result<std::vector<std::byte>> WorkerLane::exchange(Ask what, size_t bytes,
     late_ = 0;
   }
   const uint64_t request = ++requests_;
+  pulse().rows.store(0);
   // Nobody reads there now: the worker answered all that was asked before.
   Status sent;
   if (const auto room = channel_->room(bytes)) {

@@ -24,6 +24,20 @@
 
 namespace mynah::place {
 
+// Who wants a call no more.
+struct CallStop {
+  CallStop() = default;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): most calls have this alone
+  CallStop(std::stop_token whole) : all(std::move(whole)) {}
+
+  CallStop(std::stop_token whole, std::vector<std::stop_token> each)
+      : all(std::move(whole)), rows(std::move(each)) {}
+
+  std::stop_token all;
+  std::vector<std::stop_token> rows;  // of the first windows of a batch, which leave it alone
+};
+
 class WorkerLane {
  public:
   // The first lane of a new process, which has its settings and no model yet. Device where there is
@@ -45,12 +59,11 @@ class WorkerLane {
   // Where the user stops (WorkerSpec::stop) and it does not, the worker is ended all the same, at
   // once: Cancelled, and no failure. Only what is asked after that is waited for.
   Result<std::vector<std::byte>> ask(Ask what, std::span<const std::byte> bytes,
-                                     const StepLimit& step, const std::stop_token& stop = {});
+                                     const StepLimit& step, const CallStop& stop = {});
 
   // The same with values for bytes, which are written where the worker reads them.
   template <class Out, class... In>
-  Result<Out> ask_for(Ask what, const StepLimit& step, const std::stop_token& stop,
-                      const In&... in) {
+  Result<Out> ask_for(Ask what, const StepLimit& step, const CallStop& stop, const In&... in) {
     MYNAH_TRY(const std::vector<std::byte> answer,
               exchange_values(what, step, stop, WhenLate::End, in...));
     Out out{};
@@ -137,12 +150,12 @@ class WorkerLane {
   // answer's.
   Result<std::vector<std::byte>> exchange(Ask what, size_t bytes,
                                           FunctionRef<void(std::span<std::byte>)> write,
-                                          const StepLimit& step, const std::stop_token& stop,
+                                          const StepLimit& step, const CallStop& stop,
                                           WhenLate when_late, std::span<const int> descriptors);
 
   template <class... In>
   Result<std::vector<std::byte>> exchange_values(Ask what, const StepLimit& step,
-                                                 const std::stop_token& stop, WhenLate when_late,
+                                                 const CallStop& stop, WhenLate when_late,
                                                  const In&... in) {
     WireCounter counter;
     counter(in...);
@@ -153,9 +166,11 @@ class WorkerLane {
     return exchange(what, counter.count(), write, step, stop, when_late, {});
   }
 
+  // Shows the worker who stops.
+  void show_stops(uint64_t request, const CallStop& stop);
   // None: it did not come in time, and is passed over. Ends the worker, and throws, where it fails.
   std::optional<Message> wait_for_answer(uint64_t request, const StepLimit& step,
-                                         const std::stop_token& stop, WhenLate when_late);
+                                         const CallStop& stop, WhenLate when_late);
 
   std::string device_;  // for messages
   std::shared_ptr<WorkerProcess> process_;

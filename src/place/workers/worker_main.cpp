@@ -60,9 +60,13 @@ class Lane {
     pulse_.beat_thread.store(thread);
     pulse_.beats.fetch_add(1, std::memory_order_relaxed);
     const uint64_t request = pulse_.stop.load();
+    const uint64_t rows = pulse_.rows.load();
     const std::lock_guard lock(mutex_);
     if (request_ == request) {
-      stop_.request_stop();
+      stops_->request_all();
+    }
+    if (rows != 0) {
+      stops_->request(rows);
     }
   }
 
@@ -70,12 +74,12 @@ class Lane {
   Status answer(Message& message, FunctionRef<Status(std::vector<UniqueFd>&)> add) {
     const UrgencyScope as_urgent(message.urgency);
     const uint64_t request = message.request;
-    const std::stop_token stop = begin(request);
+    const std::shared_ptr<RequestStops> stops = begin(request);
     const auto what = static_cast<Ask>(message.kind);
     try {
       Result<WireWriter> out = WireWriter();
       if (what != Ask::NewLane) {
-        out = host_.handle(what, message.bytes, stop);
+        out = host_.handle(what, message.bytes, *stops);
       } else if (const Status added = add(message.descriptors); !added) {
         out = std::unexpected(added.error());
       }
@@ -96,11 +100,11 @@ class Lane {
     return channel_.send(request, static_cast<uint32_t>(kind), out.bytes());
   }
 
-  std::stop_token begin(uint64_t request) {
+  std::shared_ptr<RequestStops> begin(uint64_t request) {
     const std::lock_guard lock(mutex_);
     request_ = request;
-    stop_ = std::stop_source();
-    return stop_.get_token();
+    stops_ = std::make_shared<RequestStops>();
+    return stops_;
   }
 
   Channel channel_;
@@ -109,7 +113,7 @@ class Lane {
   StageHost host_;
   std::mutex mutex_;
   uint64_t request_ = 0;  // that is being answered
-  std::stop_source stop_;
+  std::shared_ptr<RequestStops> stops_ = std::make_shared<RequestStops>();
 };
 
 // The lanes of this process. The first one's end is the process's.

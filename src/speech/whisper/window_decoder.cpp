@@ -189,6 +189,7 @@ std::vector<size_t> WhisperWindowDecoder::generate(
     whisper::GenerateRequest request;
     request.utterance = static_cast<int64_t>(u);
     request.prompt = prompt_of(tasks[i], texts[i], request.sot_index);
+    request.stop = tasks[i].stop;
     request.seed = tasks[i].seed ^ static_cast<uint64_t>(how.temperature * 1000.0F);
     requests.push_back(std::move(request));
   }
@@ -209,6 +210,9 @@ std::vector<size_t> WhisperWindowDecoder::generate(
   std::vector<size_t> doubtful;
   for (size_t r = 0; r < utterances.size(); ++r) {
     const size_t i = heard.tasks[utterances[r]];
+    if (tasks[i].stop.stop_requested()) {
+      continue;
+    }
     WindowText& text = texts[i];
     text.generated = std::move(results[r]);
     text.temperature = how.temperature;
@@ -286,7 +290,7 @@ void WhisperWindowDecoder::find_words(const Heard& heard, std::span<const size_t
       request.text_tokens.insert(request.text_tokens.end(), segment.tokens.begin(),
                                  segment.tokens.end());
     }
-    if (!text.silent && !request.text_tokens.empty()) {
+    if (!text.silent && !request.text_tokens.empty() && !tasks[i].stop.stop_requested()) {
       requests.push_back(std::move(request));
       which.push_back(i);
     }

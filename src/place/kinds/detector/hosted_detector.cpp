@@ -16,7 +16,7 @@ class HostedDetector final : public HostedModel {
   explicit HostedDetector(HostServices& host) : host_(host) {}
 
   [[nodiscard]] std::optional<Result<WireWriter>> handle(Ask what, WireReader& in,
-                                                         const std::stop_token& /*stop*/) override {
+                                                         RequestStops& /*stops*/) override {
     switch (what) {
       case Ask::OpenDetector:
         return open(in);

@@ -17,7 +17,7 @@ class HostedVoice final : public HostedModel {
   explicit HostedVoice(HostServices& host) : host_(host) {}
 
   [[nodiscard]] std::optional<Result<WireWriter>> handle(Ask what, WireReader& in,
-                                                         const std::stop_token& /*stop*/) override {
+                                                         RequestStops& /*stops*/) override {
     switch (what) {
       case Ask::OpenVoice:
         return open(in);

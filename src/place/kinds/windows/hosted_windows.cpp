@@ -16,7 +16,7 @@ class HostedWindows final : public HostedModel {
   explicit HostedWindows(HostServices& host) : host_(host) {}
 
   [[nodiscard]] std::optional<Result<WireWriter>> handle(Ask what, WireReader& in,
-                                                         const std::stop_token& stop) override {
+                                                         RequestStops& stops) override {
     switch (what) {
       case Ask::OpenWindows:
         return open(in);
@@ -25,9 +25,9 @@ class HostedWindows final : public HostedModel {
       case Ask::DropDecoder:
         return drop_decoder(in);
       case Ask::Decode:
-        return decode(in, stop);
+        return decode(in, stops);
       case Ask::Draft:
-        return draft(in, stop);
+        return draft(in, stops.all());
       case Ask::FullWindow:
         return full_window(in);
       default:
@@ -85,7 +85,7 @@ class HostedWindows final : public HostedModel {
     return WireWriter();
   }
 
-  Result<WireWriter> decode(WireReader& in, const std::stop_token& stop) {
+  Result<WireWriter> decode(WireReader& in, RequestStops& stops) {
     uint64_t number = 0;
     std::vector<WindowTask> tasks;
     in(number, tasks);
@@ -95,7 +95,10 @@ class HostedWindows final : public HostedModel {
       return not_open(kSttGroup);
     }
     host_.begin_call(kSttGroup);
-    auto heard = found->second->decode(tasks, stop);
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i].stop = stops.row(i);
+    }
+    auto heard = found->second->decode(tasks, stops.all());
     if (!heard) {
       throw DeviceError(std::move(heard).error());
     }

@@ -35,15 +35,23 @@ class RemoteDecoder final : public WindowDecoder {
   [[nodiscard]] Result<std::vector<HeardWindow>> decode(std::span<const WindowTask> tasks,
                                                         const std::stop_token& stop) override {
     const std::vector<WindowTask> list(tasks.begin(), tasks.end());
-    MYNAH_TRY(Decoded decoded, or_of_device(worker_->ask_for<Decoded>(
-                                   Ask::Decode, limit_of(tasks.size()), stop, number_, list)));
+    std::vector<std::stop_token> rows;
+    rows.reserve(tasks.size());
+    for (const WindowTask& task : tasks) {
+      rows.push_back(task.stop);
+    }
+    MYNAH_TRY(Decoded decoded,
+              or_of_device(worker_->ask_for<Decoded>(Ask::Decode, limit_of(tasks.size()),
+                                                     {stop, std::move(rows)}, number_, list)));
     if (decoded.heard.size() != tasks.size()) {
       worker_->end("answered with another number of texts than windows");
       return fail(ErrorCode::Device, "a worker answered with too few texts");
     }
     if (!stop.stop_requested()) {
       for (size_t i = 0; i < tasks.size(); ++i) {
-        check(decoded.heard[i], tasks[i]);
+        if (!tasks[i].stop.stop_requested()) {
+          check(decoded.heard[i], tasks[i]);
+        }
       }
     }
     timings_ = decoded.timings;

@@ -1,0 +1,434 @@
+#include "speech/window_queue.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "tensor/device_error.h"
+
+namespace mynah {
+namespace {
+
+// Windows of a part that make up for its doing without the others' threads at the end.
+constexpr size_t kFewWindowsOfPart = 4;
+
+// Requests a stop once all of so many have.
+class AllStopped {
+ public:
+  explicit AllStopped(std::span<const std::stop_token> of) : left_(of.size()) {
+    for (const std::stop_token& one : of) {
+      callbacks_.emplace_back(one, Count{this});
+    }
+  }
+
+  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  struct Count {
+    AllStopped* of;
+
+    void operator()() const {
+      if (of->left_.fetch_sub(1) == 1) {
+        of->stop_.request_stop();
+      }
+    }
+  };
+
+  std::atomic<size_t> left_;
+  std::stop_source stop_;
+  std::list<std::stop_callback<Count>> callbacks_;  // the first to go
+};
+
+// Of what either requests.
+class EitherStops {
+ public:
+  EitherStops(const std::stop_token& one, const std::stop_token& other)
+      : one_(one, Request{&stop_}), other_(other, Request{&stop_}) {}
+
+  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  struct Request {
+    std::stop_source* stop;
+
+    void operator()() const { stop->request_stop(); }
+  };
+
+  std::stop_source stop_;
+  std::stop_callback<Request> one_;
+  std::stop_callback<Request> other_;
+};
+
+std::unexpected<Error> cancelled() {
+  return fail(ErrorCode::Cancelled, "stopped before the window was heard");
+}
+
+}  // namespace
+
+WindowQueue::WindowQueue(std::shared_ptr<const WindowModel> model, size_t most)
+    : model_(std::move(model)), most_(std::max<size_t>(1, most)) {}
+
+WindowQueue::~WindowQueue() {
+  for (Line* line : {&bulk_, &urgent_}) {
+    line->thread = {};  // which asks it to end
+    MYNAH_CHECK(line->windows == 0, "a queue ends before its clients");
+  }
+}
+
+Result<std::unique_ptr<WindowQueue::Client>> WindowQueue::client(const DecodingOptions& options,
+                                                                 Urgency urgency, size_t together,
+                                                                 Refill refill) {
+  std::shared_ptr<Decoders> decoders;
+  {
+    const std::lock_guard lock(mutex_);
+    const Line& line = line_of(urgency);
+    if (line.windows >= most_) {
+      constexpr double kOfMillisecond = 1e-3;
+      return fail(
+          ErrorCode::Busy,
+          fmt::format("{} windows wait to be heard, which takes some {:.0f} s; ask again then",
+                      line.windows,
+                      kOfMillisecond * window_ms_ * static_cast<double>(line.windows)));
+    }
+    std::erase_if(decoders_, [](const auto& some) { return some.expired(); });
+    for (const auto& some : decoders_) {
+      const auto held = some.lock();
+      if (held != nullptr && held->options == options) {
+        decoders = held;
+      }
+    }
+    if (decoders == nullptr) {
+      decoders = std::make_shared<Decoders>(Decoders{.options = options, .idle = {}});
+      decoders_.push_back(decoders);
+    }
+  }
+  // Made at once: options that it refuses are refused here.
+  MYNAH_TRY(auto decoder, borrow(*decoders));
+  const std::lock_guard lock(mutex_);
+  decoders->idle.push_back(std::move(decoder));
+  std::unique_ptr<Client> made(new Client(*this, std::move(decoders), urgency,
+                                          std::max<size_t>(1, together), std::move(refill)));
+  if (made->refill_) {
+    line_of(urgency).refilling.push_back(made.get());
+  }
+  return made;
+}
+
+Result<std::unique_ptr<WindowDecoder>> WindowQueue::borrow(Decoders& decoders) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!decoders.idle.empty()) {
+      std::unique_ptr<WindowDecoder> decoder = std::move(decoders.idle.back());
+      decoders.idle.pop_back();
+      return decoder;
+    }
+  }
+  return or_device_error([&] { return model_->decoder(decoders.options); });
+}
+
+void WindowQueue::submit(Client& client, std::vector<Waiting> windows) {
+  const std::lock_guard lock(mutex_);
+  Line& line = line_of(client.urgency_);
+  if (client.waiting_.empty() && !windows.empty()) {
+    line.clients.push_back(&client);
+  }
+  line.windows += windows.size();
+  client.has_more_ = client.has_more_ || !windows.empty();
+  client.untold_ += windows.size();
+  std::ranges::move(windows, std::back_inserter(client.waiting_));
+  wake(line);
+}
+
+void WindowQueue::wake(Line& line) {
+  if (!line.thread.joinable()) {
+    line.thread = std::jthread([this, &line](const std::stop_token& end) { serve(line, end); });
+  }
+  line.changed.notify_all();
+}
+
+void WindowQueue::drop(Client& client, bool all) {
+  std::vector<Waiting> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    Line& line = line_of(client.urgency_);
+    std::deque<Waiting> kept;
+    for (Waiting& window : client.waiting_) {
+      if (all || window.stop.stop_requested()) {
+        dropped.push_back(std::move(window));
+      } else {
+        kept.push_back(std::move(window));
+      }
+    }
+    client.waiting_ = std::move(kept);
+    line.windows -= dropped.size();
+    if (client.waiting_.empty()) {
+      std::erase(line.clients, &client);
+    }
+    if (all) {
+      std::erase(line.refilling, &client);
+    }
+  }
+  for (Waiting& window : dropped) {
+    window.done(window.number, {.heard = cancelled(), .spent = {}});
+  }
+  const std::lock_guard lock(mutex_);
+  client.untold_ -= dropped.size();
+  left_.notify_all();
+}
+
+void WindowQueue::leave(Client& client) {
+  client.ends_.request_stop();
+  drop(client, true);
+  std::unique_lock lock(mutex_);
+  left_.wait(lock, [&] { return client.untold_ == 0 && !client.is_refilling_; });
+}
+
+void WindowQueue::serve(Line& line, const std::stop_token& end) {
+  const UrgencyScope as_urgent(line.urgency);
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto has_work = [&] { return line.windows > 0 || somebody_with_more(line) != nullptr; };
+      if (!line.changed.wait(lock, end, has_work)) {
+        return;
+      }
+      if (Client* const client = somebody_with_more(line); client != nullptr && line.windows == 0) {
+        refill(*client, client->together_, lock);  // so that it is known how much there is
+      }
+    }
+    // Where no device is left that tells of its parts, those who wait hear that from the decoder.
+    static_cast<void>(or_device_error([&] {
+      if (const int parts = useful_parts(line); parts > 1) {
+        model_->run_parts(parts, [&](int /*part*/) { serve_part(line, parts); });
+      }
+    }));
+    Batch batch;
+    {
+      std::unique_lock lock(mutex_);
+      batch = next_batch(line, lock, 1);
+    }
+    if (!batch.empty()) {
+      hear(std::move(batch), 1);
+    }
+  }
+}
+
+int WindowQueue::useful_parts(const Line& line) const {
+  const int parts = line.urgency == Urgency::Bulk ? model_->parts() : 1;
+  const std::lock_guard lock(mutex_);
+  return windows_left(line) >= kFewWindowsOfPart * static_cast<size_t>(parts) ? parts : 1;
+}
+
+void WindowQueue::serve_part(Line& line, int parts) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    ++line.at_work;
+    Batch batch = next_batch(line, lock, parts);
+    const bool is_empty = batch.empty();
+    if (!is_empty) {
+      lock.unlock();
+      hear(std::move(batch), parts);
+      lock.lock();
+    }
+    --line.at_work;
+    line.changed.notify_all();
+    if (is_empty) {
+      // What others hear now may bring more.
+      const auto has_work = [&] { return line.windows > 0 || somebody_with_more(line) != nullptr; };
+      line.changed.wait(lock, [&] { return has_work() || line.at_work == 0; });
+      if (!has_work()) {
+        return;
+      }
+    }
+  }
+}
+
+WindowQueue::Batch WindowQueue::next_batch(Line& line, std::unique_lock<std::mutex>& lock,
+                                           int parts) {
+  // Smaller batches towards the end, so that all parts come to it together.
+  const auto fair = [&] {
+    return parts == 1 ? SIZE_MAX : windows_left(line) / static_cast<size_t>(parts) + 1;
+  };
+  // What waits is not kept waiting until more was read.
+  if (Client* const client = somebody_with_more(line); client != nullptr && line.windows == 0) {
+    refill(*client, std::min(client->together_, fair()), lock);
+  }
+  return take(line, fair());
+}
+
+void WindowQueue::refill(Client& client, size_t wanted, std::unique_lock<std::mutex>& lock) {
+  client.is_refilling_ = true;
+  client.has_more_ = false;  // unless it brings some, or says so meanwhile
+  lock.unlock();
+  const size_t to_come = client.refill_(wanted);
+  lock.lock();
+  client.to_come_ = to_come;
+  client.is_refilling_ = false;
+  line_of(client.urgency_).changed.notify_all();
+  left_.notify_all();
+}
+
+size_t WindowQueue::windows_left(const Line& line) {
+  size_t left = line.windows;
+  for (const Client* client : line.refilling) {
+    left += client->to_come_;
+  }
+  return left;
+}
+
+WindowQueue::Client* WindowQueue::somebody_with_more(const Line& line) {
+  const auto found = std::ranges::find_if(line.refilling, [](const Client* client) {
+    return client->has_more_ && !client->is_refilling_;
+  });
+  return found == line.refilling.end() ? nullptr : *found;
+}
+
+WindowQueue::Batch WindowQueue::take(Line& line, size_t most) {
+  Batch batch;
+  const Decoders* decoders = nullptr;
+  std::list<Client*> others;  // whose options are others
+  while (!line.clients.empty() && batch.size() < most) {
+    Client* const client = line.clients.front();
+    line.clients.pop_front();
+    Waiting& next = client->waiting_.front();
+    if (!batch.empty() && (decoders != client->decoders_.get() || next.draft)) {
+      others.push_back(client);
+      continue;
+    }
+    decoders = client->decoders_.get();
+    most = std::min(most, next.draft ? 1 : client->together_);
+    batch.push_back(std::move(next));
+    client->waiting_.pop_front();
+    --line.windows;
+    if (!client->waiting_.empty()) {
+      line.clients.push_back(client);
+    }
+  }
+  line.clients.splice(line.clients.begin(), others);
+  return batch;
+}
+
+void WindowQueue::hear(Batch batch, int parts) {
+  const auto begin = std::chrono::steady_clock::now();
+  Decoders& decoders = *batch.front().client->decoders_;
+  std::list<EitherStops> stops;
+  std::vector<std::stop_token> tokens;
+  for (const Waiting& window : batch) {
+    tokens.push_back(stops.emplace_back(window.stop, window.client->ends_.get_token()).token());
+  }
+  WindowTimings spent;
+  Result<std::vector<HeardWindow>> heard = cancelled();
+  {
+    const AllStopped all(tokens);
+    heard = decode(decoders, batch, tokens, all.token(), spent);
+  }
+  const double share = 1.0 / (static_cast<double>(batch.size()) * parts);
+  WindowTimings each;
+  each.add(spent, share);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    Outcome outcome{.heard = cancelled(), .spent = each};
+    if (!heard) {
+      outcome.heard = std::unexpected(heard.error());
+    } else if (!tokens[i].stop_requested()) {
+      outcome.heard = std::move((*heard)[i]);
+    }
+    batch[i].done(batch[i].number, std::move(outcome));
+  }
+  constexpr double kOfLatest = 0.2;
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  const std::lock_guard lock(mutex_);
+  window_ms_ += (window_ms_ == 0 ? 1 : kOfLatest) * (took.count() * share - window_ms_);
+  for (const Waiting& window : batch) {
+    --window.client->untold_;
+  }
+  left_.notify_all();
+}
+
+Result<std::vector<HeardWindow>> WindowQueue::decode(Decoders& decoders, const Batch& batch,
+                                                     std::span<const std::stop_token> stops,
+                                                     const std::stop_token& all_stop,
+                                                     WindowTimings& spent) {
+  MYNAH_TRY(std::unique_ptr<WindowDecoder> decoder, borrow(decoders));
+  const WindowTimings before = decoder->timings();
+  std::vector<WindowTask> tasks;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    tasks.push_back(batch[i].task);
+    tasks.back().samples = batch[i].samples;
+    tasks.back().stop = stops[i];
+  }
+  auto heard = or_device_error([&]() -> Result<std::vector<HeardWindow>> {
+    if (!batch.front().draft) {
+      return decoder->decode(tasks, all_stop);
+    }
+    MYNAH_TRY(HeardWindow draft, decoder->draft(tasks.front(), all_stop));
+    return std::vector{std::move(draft)};
+  });
+  spent = decoder->timings().since(before);
+  const std::lock_guard lock(mutex_);
+  decoders.idle.push_back(std::move(decoder));
+  return heard;
+}
+
+WindowQueue::Client::~Client() {
+  leave();
+}
+
+void WindowQueue::Client::leave() {
+  queue_.leave(*this);
+}
+
+void WindowQueue::Client::ask_again() {
+  const std::lock_guard lock(queue_.mutex_);
+  has_more_ = true;
+  queue_.wake(queue_.line_of(urgency_));
+}
+
+void WindowQueue::Client::submit(std::span<const WindowTask> tasks, const std::stop_token& stop,
+                                 const Done& done) {
+  std::vector<Waiting> windows;
+  windows.reserve(tasks.size());
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    windows.push_back({.client = this,
+                       .number = i,
+                       .task = tasks[i],
+                       .samples = {tasks[i].samples.begin(), tasks[i].samples.end()},
+                       .stop = stop,
+                       .done = done});
+  }
+  queue_.submit(*this, std::move(windows));
+}
+
+Result<HeardWindow> WindowQueue::Client::await(const WindowTask& task, const std::stop_token& stop,
+                                               bool draft) {
+  std::promise<Result<HeardWindow>> heard;
+  const auto done = [&heard](size_t /*window*/, Outcome outcome) {
+    heard.set_value(std::move(outcome.heard));
+  };
+  std::vector<Waiting> windows;
+  windows.push_back({.client = this,
+                     .task = task,
+                     .samples = {task.samples.begin(), task.samples.end()},
+                     .stop = stop,
+                     .done = done,
+                     .draft = draft});
+  queue_.submit(*this, std::move(windows));
+  const std::stop_callback drops(stop, [this] { queue_.drop(*this, false); });
+  return heard.get_future().get();
+}
+
+Result<HeardWindow> WindowQueue::Client::hear(const WindowTask& task, const std::stop_token& stop) {
+  return await(task, stop, false);
+}
+
+Result<HeardWindow> WindowQueue::Client::draft(const WindowTask& task,
+                                               const std::stop_token& stop) {
+  return await(task, stop, true);
+}
+
+}  // namespace mynah

@@ -1,0 +1,365 @@
+// A queue of windows over a model that hears when a test lets it.
+#include "speech/window_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mynah {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// Lets batches be heard one by one, and remembers them: the prompts of their windows.
+class Ear {
+ public:
+  // A batch comes, and waits until it may be heard, or all of it is stopped.
+  void hear(const std::vector<std::string>& names, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    batches_.push_back(names);
+    changed_.notify_all();
+    changed_.wait(lock, stop, [this] { return may_hear_ > 0; });
+    may_hear_ -= may_hear_ > 0 ? 1 : 0;
+  }
+
+  void let(int batches) {
+    const std::lock_guard lock(mutex_);
+    may_hear_ += batches;
+    changed_.notify_all();
+  }
+
+  // Once so many batches came.
+  std::vector<std::vector<std::string>> batches(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return batches_.size() >= count; });
+    return batches_;
+  }
+
+  void fail() { fails_ = true; }
+
+  [[nodiscard]] bool fails() const { return fails_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  int may_hear_ = 0;
+  std::atomic<bool> fails_{false};
+  std::vector<std::vector<std::string>> batches_;
+};
+
+class EarHeader final : public HearingHeader {
+ public:
+  [[nodiscard]] const HearingFacts& facts() const override { return facts_; }
+
+  [[nodiscard]] Status check(const DecodingOptions& /*options*/) const override { return {}; }
+
+  [[nodiscard]] double effort(const DecodingOptions& /*options*/) const override { return 1; }
+
+  [[nodiscard]] std::string token_text(int32_t /*token*/) const override { return {}; }
+
+ private:
+  HearingFacts facts_{};
+};
+
+class EarDecoder final : public WindowDecoder {
+ public:
+  explicit EarDecoder(Ear& ear) : ear_(ear) {}
+
+  [[nodiscard]] Result<std::vector<HeardWindow>> decode(std::span<const WindowTask> tasks,
+                                                        const std::stop_token& stop) override {
+    std::vector<std::string> names;
+    for (const WindowTask& task : tasks) {
+      names.push_back(task.language);
+    }
+    ear_.hear(names, stop);
+    if (ear_.fails()) {
+      return fail(ErrorCode::Device, "the ear is deaf");
+    }
+    std::vector<HeardWindow> heard;
+    for (const WindowTask& task : tasks) {
+      Segment segment;
+      segment.text = task.language + " of " + std::to_string(task.samples.size());
+      HeardWindow window;
+      window.segments = {segment};
+      heard.push_back(std::move(window));
+    }
+    return heard;
+  }
+
+  [[nodiscard]] Result<HeardWindow> draft(const WindowTask& task,
+                                          const std::stop_token& stop) override {
+    MYNAH_TRY(auto heard, decode(std::span(&task, 1), stop));
+    return std::move(heard.front());
+  }
+
+  [[nodiscard]] const WindowTimings& timings() const override { return timings_; }
+
+ private:
+  Ear& ear_;
+  WindowTimings timings_;
+};
+
+class EarModel final : public WindowModel {
+ public:
+  explicit EarModel(Ear& ear) : ear_(ear) {}
+
+  [[nodiscard]] std::shared_ptr<const HearingHeader> header() const override { return header_; }
+
+  [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
+      const DecodingOptions& options) const override {
+    if (options.language == "none") {
+      return fail(ErrorCode::InvalidInput, "no such language");
+    }
+    return std::make_unique<EarDecoder>(ear_);
+  }
+
+  [[nodiscard]] Result<Probe> probe() const override { return Probe(); }
+
+  [[nodiscard]] WindowDevices devices() const override { return {}; }
+
+ private:
+  Ear& ear_;
+  std::shared_ptr<const HearingHeader> header_ = std::make_shared<EarHeader>();
+};
+
+// What a client's windows became, by name.
+class Told {
+ public:
+  WindowQueue::Done of(std::vector<std::string> names) {
+    return [this, names = std::move(names)](size_t window, WindowQueue::Outcome outcome) {
+      const std::lock_guard lock(mutex_);
+      EXPECT_FALSE(texts_.contains(names[window])) << "told twice";
+      texts_[names[window]] = outcome.heard ? outcome.heard->text() : outcome.heard.error().message;
+      changed_.notify_all();
+    };
+  }
+
+  std::map<std::string, std::string> texts(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return texts_.size() >= count; });
+    return texts_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::string> texts_;
+};
+
+class Queue : public ::testing::Test {
+ protected:
+  std::unique_ptr<WindowQueue::Client> client(Urgency urgency = Urgency::Bulk, size_t together = 4,
+                                              const DecodingOptions& options = {}) {
+    auto made = queue_.client(options, urgency, together);
+    EXPECT_TRUE(made) << made.error().message;
+    return std::move(made).value_or(nullptr);
+  }
+
+  // Windows of one sample, two, three...
+  void submit(WindowQueue::Client& client, const std::vector<std::string>& names,
+              const std::stop_token& stop = {}) {
+    std::vector<WindowTask> tasks(names.size());
+    for (size_t i = 0; i < names.size(); ++i) {
+      tasks[i].samples = std::span(samples_).first(i + 1);
+      tasks[i].language = names[i];
+    }
+    client.submit(tasks, stop, told_.of(names));
+  }
+
+  WindowTask task(const std::string& name) {
+    WindowTask task;
+    task.samples = std::span(samples_).first(1);
+    task.language = name;
+    return task;
+  }
+
+  std::vector<float> samples_ = std::vector<float>(100);
+  Ear ear_;
+  Told told_;
+  WindowQueue queue_{std::make_shared<const EarModel>(ear_), 8};
+};
+
+TEST_F(Queue, ClientsWithTheSameOptionsShareBatchesAndEachHasItsTurn) {
+  const auto first = client();
+  const auto second = client();
+  DecodingOptions german;
+  german.language = "de";
+  const auto third = client(Urgency::Bulk, 4, german);
+  submit(*first, {"a1"});
+  ear_.batches(1);
+  submit(*first, {"a2", "a3", "a4", "a5", "a6"});
+  submit(*second, {"b1"});
+  submit(*third, {"c1"});
+  ear_.let(10);
+  EXPECT_THAT(told_.texts(8), SizeIs(8));
+  const auto batches = ear_.batches(4);
+  EXPECT_THAT(batches[0], ElementsAre("a1"));
+  EXPECT_THAT(batches[1], ElementsAre("a2", "b1", "a3", "a4"))
+      << "each one's next, round and round";
+  EXPECT_THAT(batches[2], ElementsAre("c1")) << "who waited meanwhile comes first";
+  EXPECT_THAT(batches[3], ElementsAre("a5", "a6"));
+  EXPECT_EQ(told_.texts(8)["a3"], "a3 of 2") << "its own samples";
+}
+
+TEST_F(Queue, UrgentWindowsWaitForNoBatchOfOthers) {
+  const auto bulk = client();
+  const auto urgent = client(Urgency::Interactive);
+  submit(*bulk, {"a", "b"});
+  ear_.batches(1);
+  std::jthread hearing([&] { EXPECT_EQ(urgent->hear(task("now"), {})->text(), "now of 1"); });
+  EXPECT_THAT(ear_.batches(2)[1], ElementsAre("now"));
+  ear_.let(2);
+  EXPECT_THAT(told_.texts(2), SizeIs(2));
+}
+
+TEST_F(Queue, WhatWaitsAndIsStoppedIsToldOfAtOnce) {
+  const auto bulk = client();
+  submit(*bulk, {"a"});
+  ear_.batches(1);
+  std::stop_source stop;
+  std::jthread hearing([&] {
+    const auto heard = bulk->hear(task("b"), stop.get_token());
+    EXPECT_FALSE(heard);
+    EXPECT_EQ(heard.error().code, ErrorCode::Cancelled);
+  });
+  stop.request_stop();
+  hearing.join();  // though nothing was heard
+  ear_.let(1);
+  EXPECT_EQ(told_.texts(1)["a"], "a of 1");
+}
+
+TEST_F(Queue, ABatchEndsWhereAllOfItIsStoppedAndNotBefore) {
+  const auto one = client();
+  const auto other = client();
+  submit(*one, {"first"});
+  ear_.batches(1);
+  std::stop_source stop;
+  std::stop_source later;
+  submit(*one, {"a"}, stop.get_token());
+  submit(*other, {"b"}, later.get_token());
+  ear_.let(1);
+  EXPECT_THAT(ear_.batches(2)[1], ElementsAre("a", "b"));
+  stop.request_stop();
+  EXPECT_THAT(told_.texts(1), SizeIs(1)) << "its batch is still heard";
+  later.request_stop();
+  const auto texts = told_.texts(3);  // though nobody let it be heard
+  EXPECT_EQ(texts.at("a"), "stopped before the window was heard");
+  EXPECT_EQ(texts.at("b"), "stopped before the window was heard");
+}
+
+TEST_F(Queue, WhoLeavesIsWaitedForAndTheOthersAreHeard) {
+  auto one = client();
+  const auto other = client();
+  submit(*one, {"a", "b"});
+  ear_.batches(1);
+  submit(*one, {"c"});
+  submit(*other, {"d"});
+  one.reset();
+  EXPECT_THAT(told_.texts(3), SizeIs(3));
+  ear_.let(1);
+  EXPECT_EQ(told_.texts(4)["d"], "d of 1");
+}
+
+TEST_F(Queue, WhoComesWhileTooMuchWaitsIsToldForHowLong) {
+  const auto one = client();
+  submit(*one, {"first"});
+  ear_.batches(1);
+  std::vector<std::string> many;
+  for (int i = 0; i < 8; ++i) {
+    many.push_back(std::to_string(i));
+  }
+  submit(*one, many);
+  const auto refused = queue_.client({}, Urgency::Bulk, 4);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Busy);
+  EXPECT_THAT(refused.error().message, HasSubstr("8 windows wait to be heard"));
+  EXPECT_TRUE(queue_.client({}, Urgency::Interactive, 4)) << "those are another line";
+  ear_.let(10);
+  EXPECT_THAT(told_.texts(9), SizeIs(9));
+  EXPECT_TRUE(queue_.client({}, Urgency::Bulk, 4));
+}
+
+TEST_F(Queue, OptionsThatTheModelRefusesAreRefused) {
+  DecodingOptions options;
+  options.language = "none";
+  const auto refused = queue_.client(options, Urgency::Bulk, 4);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "no such language");
+}
+
+TEST_F(Queue, ADeviceThatFailsIsToldOfToEveryWindowOfTheBatch) {
+  const auto one = client();
+  ear_.fail();
+  ear_.let(100);
+  submit(*one, {"a", "b"});
+  for (const auto& [name, text] : told_.texts(2)) {
+    EXPECT_EQ(text, "the ear is deaf") << name;
+  }
+}
+
+TEST_F(Queue, AClientIsAskedForMoreWhenItsWindowsWereTaken) {
+  std::vector<std::string> left = {"a", "b", "c", "d", "e"};
+  std::unique_ptr<WindowQueue::Client> asked;
+  std::vector<size_t> wanted;
+  const auto bring = [&](size_t windows) {
+    wanted.push_back(windows);
+    const size_t some = std::min({windows, left.size(), size_t{3}});
+    submit(*asked, {left.begin(), left.begin() + static_cast<ptrdiff_t>(some)});
+    left.erase(left.begin(), left.begin() + static_cast<ptrdiff_t>(some));
+    return left.size();
+  };
+  asked = *queue_.client({}, Urgency::Bulk, 3, bring);
+  asked->ask_again();
+  EXPECT_THAT(ear_.batches(1)[0], ElementsAre("a", "b", "c"));
+  ear_.let(2);
+  EXPECT_THAT(told_.texts(5), SizeIs(5));
+  asked->leave();
+  EXPECT_GE(wanted.size(), 2U);
+  EXPECT_THAT(wanted, Each(3));
+}
+
+// Any number of clients who come, stop and leave: each window is told of once.
+TEST_F(Queue, EveryWindowIsToldOfOnce) {
+  ear_.let(1 << 20);
+  std::atomic<int> told{0};
+  {
+    std::vector<std::jthread> all;
+    for (int i = 0; i < 8; ++i) {
+      all.emplace_back([&, i] {
+        for (int round = 0; round < 20; ++round) {
+          const auto mine = queue_.client({}, i % 2 == 0 ? Urgency::Bulk : Urgency::Interactive,
+                                          static_cast<size_t>(1 + i));
+          if (!mine) {
+            --round;  // too much waits
+            continue;
+          }
+          const std::array tasks = {task("x"), task("y")};
+          std::stop_source stop;
+          (*mine)->submit(tasks, stop.get_token(),
+                          [&told](size_t, WindowQueue::Outcome) { ++told; });
+          if (round % 3 == 0) {
+            stop.request_stop();
+          } else if (round % 3 == 1) {
+            EXPECT_TRUE((*mine)->draft(task("z"), {}));
+          }
+        }
+      });
+    }
+  }
+  EXPECT_EQ(told, 8 * 20 * 2);
+}
+
+}  // namespace
+}  // namespace mynah
