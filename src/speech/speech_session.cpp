@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/ascii.h"
+#include "base/stop_scope.h"
 #include "speech/languages.h"
 #include "speech/speak_clause.h"
 #include "tensor/device_failure.h"
@@ -385,6 +386,7 @@ Status SpeechSession::speak(const Stretch& stretch, const Piece& piece, bool las
   // "..." alone is a breath at most: the pause around it says as much.
   if (std::ranges::any_of(piece.words,
                           [](const PhonemeWord& word) { return sounds(word.phonemes); })) {
+    const StopScope wanted(stop_);
     MYNAH_TRY(sound, speak_clause(model_, piece.words, stretch.voice));
     std::optional<double> gain_db;
     if (options_.loudness_lufs) {

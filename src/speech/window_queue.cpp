@@ -174,11 +174,18 @@ void WindowQueue::drop(Client& client, bool all) {
       std::erase(line.refilling, &client);
     }
   }
-  for (Waiting& window : dropped) {
-    window.done(window.number, {.heard = cancelled(), .spent = {}});
+  for (const Waiting& window : dropped) {
+    tell(*window.ticket, {.heard = cancelled(), .spent = {}});
   }
+}
+
+void WindowQueue::tell(Ticket& ticket, Outcome outcome) {
+  if (ticket.told.test_and_set()) {
+    return;
+  }
+  ticket.done(ticket.number, std::move(outcome));
   const std::lock_guard lock(mutex_);
-  client.untold_ -= dropped.size();
+  --ticket.client->untold_;
   left_.notify_all();
 }
 
@@ -316,19 +323,34 @@ WindowQueue::Batch WindowQueue::take(Line& line, size_t most) {
 
 void WindowQueue::hear(Batch batch, int parts) {
   const auto begin = std::chrono::steady_clock::now();
-  Decoders& decoders = *batch.front().client->decoders_;
+  // Who was told may be gone: these are asked for before anybody is.
+  const std::shared_ptr<Decoders> decoders = batch.front().ticket->client->decoders_;
   std::list<EitherStops> stops;
   std::vector<std::stop_token> tokens;
   for (const Waiting& window : batch) {
-    tokens.push_back(stops.emplace_back(window.stop, window.client->ends_.get_token()).token());
+    tokens.push_back(
+        stops.emplace_back(window.stop, window.ticket->client->ends_.get_token()).token());
+  }
+  const auto tells = [this](const Waiting& window) {
+    return [this, ticket = window.ticket] { tell(*ticket, {.heard = cancelled(), .spent = {}}); };
+  };
+  std::list<std::stop_callback<decltype(tells(batch.front()))>> at_once;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    at_once.emplace_back(tokens[i], tells(batch[i]));
   }
   WindowTimings spent;
   Result<std::vector<HeardWindow>> heard = cancelled();
   {
     const AllStopped all(tokens);
-    heard = decode(decoders, batch, tokens, all.token(), spent);
+    heard = decode(*decoders, batch, tokens, all.token(), spent);
   }
   const double share = 1.0 / (static_cast<double>(batch.size()) * parts);
+  constexpr double kOfLatest = 0.2;
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  {
+    const std::lock_guard lock(mutex_);
+    window_ms_ += (window_ms_ == 0 ? 1 : kOfLatest) * (took.count() * share - window_ms_);
+  }
   WindowTimings each;
   each.add(spent, share);
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -338,16 +360,8 @@ void WindowQueue::hear(Batch batch, int parts) {
     } else if (!tokens[i].stop_requested()) {
       outcome.heard = std::move((*heard)[i]);
     }
-    batch[i].done(batch[i].number, std::move(outcome));
+    tell(*batch[i].ticket, std::move(outcome));
   }
-  constexpr double kOfLatest = 0.2;
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  const std::lock_guard lock(mutex_);
-  window_ms_ += (window_ms_ == 0 ? 1 : kOfLatest) * (took.count() * share - window_ms_);
-  for (const Waiting& window : batch) {
-    --window.client->untold_;
-  }
-  left_.notify_all();
 }
 
 Result<std::vector<HeardWindow>> WindowQueue::decode(Decoders& decoders, const Batch& batch,
@@ -389,37 +403,39 @@ void WindowQueue::Client::ask_again() {
   queue_.wake(queue_.line_of(urgency_));
 }
 
+WindowQueue::Waiting WindowQueue::Client::window_of(const WindowTask& task, size_t number,
+                                                    const std::stop_token& stop, const Done& done) {
+  auto ticket = std::make_shared<Ticket>();
+  ticket->client = this;
+  ticket->number = number;
+  ticket->done = done;
+  return {.ticket = std::move(ticket),
+          .task = task,
+          .samples = {task.samples.begin(), task.samples.end()},
+          .stop = stop};
+}
+
 void WindowQueue::Client::submit(std::span<const WindowTask> tasks, const std::stop_token& stop,
                                  const Done& done) {
   std::vector<Waiting> windows;
   windows.reserve(tasks.size());
   for (size_t i = 0; i < tasks.size(); ++i) {
-    windows.push_back({.client = this,
-                       .number = i,
-                       .task = tasks[i],
-                       .samples = {tasks[i].samples.begin(), tasks[i].samples.end()},
-                       .stop = stop,
-                       .done = done});
+    windows.push_back(window_of(tasks[i], i, stop, done));
   }
   queue_.submit(*this, std::move(windows));
 }
 
 Result<HeardWindow> WindowQueue::Client::await(const WindowTask& task, const std::stop_token& stop,
                                                bool draft) {
-  std::promise<Result<HeardWindow>> heard;
-  const auto done = [&heard](size_t /*window*/, Outcome outcome) {
-    heard.set_value(std::move(outcome.heard));
-  };
+  const auto heard = std::make_shared<std::promise<Result<HeardWindow>>>();
   std::vector<Waiting> windows;
-  windows.push_back({.client = this,
-                     .task = task,
-                     .samples = {task.samples.begin(), task.samples.end()},
-                     .stop = stop,
-                     .done = done,
-                     .draft = draft});
+  windows.push_back(window_of(task, 0, stop, [heard](size_t /*window*/, Outcome outcome) {
+    heard->set_value(std::move(outcome.heard));
+  }));
+  windows.back().draft = draft;
   queue_.submit(*this, std::move(windows));
   const std::stop_callback drops(stop, [this] { queue_.drop(*this, false); });
-  return heard.get_future().get();
+  return heard->get_future().get();
 }
 
 Result<HeardWindow> WindowQueue::Client::hear(const WindowTask& task, const std::stop_token& stop) {

@@ -2,6 +2,7 @@
 // before others, and nobody's before everybody else has had his turn.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -66,13 +67,19 @@ class WindowQueue {
     std::vector<std::unique_ptr<WindowDecoder>> idle;
   };
 
+  // Who is to be told what became of a window, once.
+  struct Ticket {
+    Client* client = nullptr;  // which lives until it was told
+    size_t number = 0;         // among those that came together
+    Done done;
+    std::atomic_flag told{};
+  };
+
   struct Waiting {
-    Client* client = nullptr;
-    size_t number = 0;  // among those that came together
+    std::shared_ptr<Ticket> ticket;
     WindowTask task;
     std::vector<float> samples;  // of the task
     std::stop_token stop;
-    Done done;
     bool draft = false;
   };
 
@@ -115,8 +122,11 @@ class WindowQueue {
   // Somebody who can be asked for more; null: nobody.
   [[nodiscard]] static Client* somebody_with_more(const Line& line);
   // Windows that can be heard together, one of each client after the other; wants the lock.
-  [[nodiscard]] Batch take(Line& line, size_t most);
-  // Hears them and tells who asked. `parts`: so many batches are heard at once.
+  [[nodiscard]] static Batch take(Line& line, size_t most);
+  // Tells whoever was not told yet.
+  void tell(Ticket& ticket, Outcome outcome);
+  // Hears them and tells who asked; who stops meanwhile is told at once. `parts`: so many batches
+  // are heard at once.
   void hear(Batch batch, int parts);
   // `stops`: a window's own; `all_stop`: that of all of them.
   [[nodiscard]] Result<std::vector<HeardWindow>> decode(Decoders& decoders, const Batch& batch,
@@ -171,6 +181,8 @@ class WindowQueue::Client {
         refill_(std::move(refill)) {}
 
   Result<HeardWindow> await(const WindowTask& task, const std::stop_token& stop, bool draft);
+  [[nodiscard]] Waiting window_of(const WindowTask& task, size_t number,
+                                  const std::stop_token& stop, const Done& done);
 
   WindowQueue& queue_;
   std::shared_ptr<Decoders> decoders_;

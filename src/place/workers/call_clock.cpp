@@ -2,7 +2,9 @@
 
 #include <chrono>
 
+#include "base/stop_scope.h"
 #include "place/workers/call_turn.h"
+#include "tensor/device_error.h"
 
 namespace mynah::place {
 namespace {
@@ -23,6 +25,9 @@ thread_local ThreadCalls calls;
 void CallClock::before(std::string_view /*operation*/) {
   if (calls.depth == 0) {
     return;
+  }
+  if (stop_here().stop_requested()) {
+    throw DeviceError({ErrorCode::Cancelled, "stopped"});
   }
   if (pool_ != nullptr) {
     // Its stage does not compute while others do.

@@ -38,7 +38,9 @@ class CallClock final : public BackendWatch {
 
 // While it lives, this thread's time is its stages': what passes until the next operation belongs
 // to the last one's, but for what it waits for its turn. It takes its turn, as urgent as its thread
-// is, with its first operation. Within another one it does nothing. The stages must outlive it.
+// is, with its first operation; once its thread's StopScope is requested to stop the next one
+// throws DeviceError of code Cancelled. Within another one it does nothing. The stages must outlive
+// it.
 class TimedCall {
  public:
   TimedCall();

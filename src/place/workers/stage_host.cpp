@@ -58,6 +58,8 @@ Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
   // Its turn ends with the call, also where the device fails.
   const std::unique_ptr<CallTurn, void (*)(CallTurn*)> turn(&signs_.turn,
                                                             [](CallTurn* own) { own->end(); });
+  // A batch of windows looks at it between two tokens by itself: others of it may go on.
+  signs_.stop = what == Ask::Decode || what == Ask::Draft ? std::stop_token() : stops.all();
   WireReader in(bytes);
   Result<WireWriter> answered = answer(what, in, stops);
   signs_.clock.enter(std::nullopt);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/device_error.h"
+
 namespace mynah::place {
 namespace {
 
@@ -40,6 +42,9 @@ void StageWatch::begin_call() {
 }
 
 void StageWatch::before(std::string_view operation) {
+  if (signs_.stop.stop_requested()) {
+    throw DeviceError({ErrorCode::Cancelled, "stopped"});
+  }
   Pulse& pulse = signs_.pulse;
   if (pool_ != nullptr) {
     signs_.turn.step(*pool_, [&] {

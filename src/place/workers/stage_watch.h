@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ struct LaneSigns {
   Pulse& pulse;
   StageClock clock{};
   CallTurn turn{};
+  std::stop_token stop{};  // of the call: its next operation throws DeviceError of code Cancelled
 };
 
 class StageWatch final : public BackendWatch {

@@ -86,7 +86,9 @@ class Lane {
       return out ? send(request, Answer::Done, *out)
                  : send(request, Answer::Refused, error_of(out.error()));
     } catch (const DeviceError& error) {
-      return send(request, Answer::Failed, error_of(error.error()));
+      // Where somebody stops it no device failed.
+      const bool is_stop = error.error().code == ErrorCode::Cancelled;
+      return send(request, is_stop ? Answer::Refused : Answer::Failed, error_of(error.error()));
     }
   }
 

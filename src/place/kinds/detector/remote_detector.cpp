@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/stop_scope.h"
 #include "place/kinds/detector/detector.h"
 #include "place/kinds/detector/detector_wire.h"
 #include "place/workers/load_limit.h"
@@ -57,8 +58,8 @@ class RemoteSession final : public VoiceDetector::Session {
  private:
   Result<std::vector<float>> listen(std::span<const float> samples, bool flush) try {
     MYNAH_TRY(Heard heard,
-              model_->worker->ask_for<Heard>(Ask::Listen, model_->limit_of(samples.size()), {},
-                                             state_, samples, flush));
+              model_->worker->ask_for<Heard>(Ask::Listen, model_->limit_of(samples.size()),
+                                             stop_here(), state_, samples, flush));
     state_ = std::move(heard.state);
     return std::move(heard.probabilities);
   } catch (const DeviceError& error) {
@@ -85,8 +86,9 @@ class RemoteDetector final : public VoiceDetector {
       samples += recording.size();
     }
     const std::vector<std::span<const float>> list(recordings.begin(), recordings.end());
-    MYNAH_TRY(auto probabilities, model_->worker->ask_for<std::vector<std::vector<float>>>(
-                                      Ask::Probabilities, model_->limit_of(samples), {}, list));
+    MYNAH_TRY(auto probabilities,
+              model_->worker->ask_for<std::vector<std::vector<float>>>(
+                  Ask::Probabilities, model_->limit_of(samples), stop_here(), list));
     if (!is_possible(probabilities, recordings.size())) {
       model_->worker->refuse_answer();
     }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/stop_scope.h"
 #include "place/kinds/voice/voice.h"
 #include "place/kinds/voice/voice_wire.h"
 #include "place/workers/load_limit.h"
@@ -47,7 +48,7 @@ class RemoteVoice final : public VoiceModel {
     const StepLimit limit = pace_.limit({{kTtsAcoustic, phonemes * std::max(1.0, slowness)},
                                          {kTtsVocoder, phonemes * kSecondsOfPhoneme * slowness}});
     MYNAH_TRY(ClauseSound sound,
-              worker_->ask_for<ClauseSound>(Ask::Speak, limit, {}, list, settings));
+              worker_->ask_for<ClauseSound>(Ask::Speak, limit, stop_here(), list, settings));
     if (!is_possible(sound, words.size())) {
       worker_->refuse_answer();
     }
