@@ -3,12 +3,14 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <random>
 #include <span>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/stop_scope.h"
 #include "base/turns.h"
 #include "pairs.h"
 #include "place/placer.h"
@@ -49,6 +51,8 @@ class Beside {
     MYNAH_TRY(const LongWork windows, batches());
     MYNAH_TRY(Json same, measure(windows));
     report.push_back(std::move(same));
+    MYNAH_TRY(Json stops, stop_all());
+    report.push_back(std::move(stops));
     return report;
   }
 
@@ -238,6 +242,61 @@ class Beside {
                 {"ratio_95", quantile(ratios, 0.95)},
                 {"lost_of_urgent", median(losses)},
                 {"timeline", std::move(timeline)}};
+  }
+
+  // How long after a stop, at a moment of chance, the thread that computes is free again: of a
+  // clause, and of a batch of windows.
+  Result<Json> stop_all() {
+    const auto speak = [this](const std::stop_token& stop) -> Status {
+      const StopScope wanted(stop);
+      MYNAH_TRY_STATUS(voice_->speak(words_, {}));
+      return {};
+    };
+    std::vector<WindowTask> tasks(kTogether);
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      const auto& sound = sounds_[1 + i % (sounds_.size() - 1)];
+      tasks[i].samples = std::span(sound).first(std::min<size_t>(sound.size(), 30 * kRate_hz));
+    }
+    const auto hear = [&](const std::stop_token& stop) -> Status {
+      MYNAH_TRY_STATUS(urgent_->decode(tasks, stop));
+      return {};
+    };
+    MYNAH_TRY(Json of_voice, stops_of(speak));
+    MYNAH_TRY(Json of_windows, stops_of(hear));
+    return Json{
+        {"stopped", {{options_.family, std::move(of_voice)}, {"tiny.en", std::move(of_windows)}}}};
+  }
+
+  template <class Compute>
+  Result<Json> stops_of(const Compute& compute) {
+    constexpr int kStops = 200;
+    Status done;
+    const double whole_ms = milliseconds_of([&] { done = compute(std::stop_token()); });
+    MYNAH_TRY_STATUS(done);
+    std::vector<double> free_ms;
+    std::mt19937 chance(1);
+    std::uniform_real_distribution<double> moment(0, whole_ms);
+    for (int i = 0; i < kStops; ++i) {
+      std::stop_source stop;
+      Clock::time_point ended;
+      std::jthread working([&] {
+        done = compute(stop.get_token());
+        ended = Clock::now();
+      });
+      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(moment(chance)));
+      const auto stopped = Clock::now();
+      stop.request_stop();
+      working.join();
+      if (!done && done.error().code != ErrorCode::Cancelled) {
+        return std::unexpected(done.error());
+      }
+      free_ms.push_back(
+          std::max(0.0, std::chrono::duration<double, std::milli>(ended - stopped).count()));
+    }
+    return Json{{"whole_ms", whole_ms},
+                {"median_ms", median(free_ms)},
+                {"p95_ms", quantile(free_ms, 0.95)},
+                {"most_ms", quantile(free_ms, 1.0)}};
   }
 
   static Status check(const Result<std::string>& found, const std::string& wanted) {

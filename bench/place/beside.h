@@ -26,7 +26,7 @@ struct BesideOptions {
 // seconds of clauses of another model, and beside batches of the recordings' windows by the same
 // model. Its own time beside to that alone, what the long work lost of it, and for one of the turns
 // each model's operations, counted every millisecond. InvalidInput where an answer is another one
-// than alone.
+// than alone. Then two hundred stops of each.
 [[nodiscard]] Result<nlohmann::ordered_json> bench_beside(const BesideOptions& options);
 
 }  // namespace mynah::bench
