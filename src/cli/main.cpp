@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "cli/command/program.h"
@@ -28,6 +29,9 @@ void fill_closed_streams() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Many threads open models and let them go: an allocator for each would keep what they freed.
+  // Measured after 32 threads with six small models: 9 MB more than before, 62 without.
+  ::mallopt(M_ARENA_MAX, 2);
   // Before anything else is opened: its descriptors are where mynah put them.
   if (argc > 1 && std::string_view(argv[1]) == mynah::place::kWorkerArgument) {
     return mynah::place::run_worker();

@@ -40,6 +40,17 @@ Result<OpenedDetector> open_builtin(const DetectorWish& wish, const Surroundings
 
 }  // namespace
 
+Status OpenedDetector::warm_up() const {
+  const std::vector<float> silence(static_cast<size_t>(detector->rate_hz()));
+  MYNAH_TRY_STATUS(detector->session()->push(silence));
+  return {};
+}
+
+std::string detecting_model(const DetectorWish& wish, const Environment& environment) {
+  const auto resolved = resolve_detector(Store(store_folders(environment)), wish.model);
+  return resolved && wish.model != "builtin" ? resolved->path : std::string();
+}
+
 void OpenedDetector::name_work(std::vector<std::string> names) const {
   if (placer) {
     placer->name_work(id, std::move(names));

@@ -28,6 +28,9 @@ struct OpenedDetector {
   place::ModelId id{};                    // of the placer's
   std::shared_ptr<const VoiceDetector> detector;
 
+  // Listens to a second of silence, as the first request would.
+  [[nodiscard]] Status warm_up() const;
+
   // Of what the work is from now on: files, by which it is named where a device computed wrongly.
   void name_work(std::vector<std::string> names) const;
 };
@@ -35,5 +38,8 @@ struct OpenedDetector {
 // Opens it. That it is the built-in one is noted where nobody named it. Usage for a rate that this
 // cannot hear; a device that is not there is refused with the reason.
 Result<OpenedDetector> open_detector(const DetectorWish& wish, const Surroundings& surroundings);
+
+// The file of the model that open_detector() takes; "": the built-in one.
+[[nodiscard]] std::string detecting_model(const DetectorWish& wish, const Environment& environment);
 
 }  // namespace mynah::engine

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -47,6 +48,13 @@ class Leases {
     const T& operator*() const { return *slot_->held; }
 
     const T* operator->() const { return slot_->held.get(); }
+
+    // How long it is kept once nobody holds it; else it is as let_go_idle() says. The last word
+    // counts, whoever has it.
+    void keep_alive(Clock::duration idle) const {
+      const std::lock_guard lock(leases_->mutex_);
+      slot_->keep_alive = idle;
+    }
 
    private:
     friend class Leases;
@@ -108,18 +116,15 @@ class Leases {
     return Lease(*this, slot);
   }
 
-  // Lets go of what nobody held for so long; returns the names.
-  std::vector<std::string> let_go_idle(Clock::duration idle) {
-    std::vector<std::string> names;
-    const auto now = Clock::now();
-    std::unique_lock lock(mutex_);
-    for (auto& [name, slot] : slots_) {
-      if (slot.phase == Phase::Ready && slot.holders == 0 && now - slot.returned >= idle) {
-        drain(lock, slot);
-        names.push_back(name);
-      }
-    }
-    return names;
+  // Lets go of what nobody held for so long, or for as long as was wanted of it; returns the names.
+  // None: of what nothing was wanted of stays.
+  std::vector<std::string> let_go_idle(std::optional<Clock::duration> idle) {
+    return let_go([idle](const Slot& slot) { return slot.keep_alive ? slot.keep_alive : idle; });
+  }
+
+  // Lets go of all that nobody holds.
+  std::vector<std::string> let_go_unused() {
+    return let_go([](const Slot& /*slot*/) { return std::optional(Clock::duration{}); });
   }
 
   // The names of what is open, and how many hold each.
@@ -142,9 +147,27 @@ class Leases {
     std::unique_ptr<const T> held;  // Ready
     size_t holders = 0;
     Clock::time_point returned{};  // when the last holder gave it back
-    Error error{};                 // of the last failure
+    std::optional<Clock::duration> keep_alive;
+    Error error{};  // of the last failure
     uint64_t failures = 0;
   };
+
+  // `kept`: how long what nobody holds is kept; none: for ever.
+  std::vector<std::string> let_go(
+      FunctionRef<std::optional<Clock::duration>(const Slot& slot)> kept) {
+    std::vector<std::string> names;
+    const auto now = Clock::now();
+    std::unique_lock lock(mutex_);
+    for (auto& [name, slot] : slots_) {
+      const auto least = kept(slot);
+      if (slot.phase == Phase::Ready && slot.holders == 0 && least &&
+          now - slot.returned >= *least) {
+        drain(lock, slot);
+        names.push_back(name);
+      }
+    }
+    return names;
+  }
 
   void give_back(Slot& slot) {
     const std::lock_guard lock(mutex_);

@@ -12,6 +12,7 @@
 #include "place/terms/stage.h"
 #include "speech/window_model.h"
 #include "store/store.h"
+#include "tensor/device_error.h"
 
 namespace mynah::engine {
 
@@ -163,6 +164,24 @@ std::string OpenedRecognizer::device() const {
   return placer ? placer->device(id) : "cpu";
 }
 
+Status OpenedRecognizer::warm_up() const {
+  if (model == nullptr) {
+    return {};
+  }
+  const auto computed = or_device_error([this] { return model->probe(); });
+  return computed ? Status{} : std::unexpected(computed.error());
+}
+
+std::string hearing_model(const RecognizerWish& wish, const Environment& environment) {
+  const Store store(store_folders(environment));
+  if (wish.model == "auto") {
+    const auto newest = newest_recogniser(store);
+    return newest ? newest->path() : std::string();
+  }
+  const auto resolved = store.resolve(wish.model);
+  return resolved ? resolved->path : std::string();
+}
+
 Result<OpenedRecognizer> open_recognizer(const RecognizerWish& wish,
                                          const Surroundings& surroundings) {
   OpenedRecognizer opened;
@@ -189,7 +208,8 @@ Result<OpenedRecognizer> open_recognizer(const RecognizerWish& wish,
   }
   opened.id = opened.placer->id_of(file);
   opened.voice = voice;
-  opened.recognizer = make_recognizer(std::move(*loaded), std::move(voice));
+  opened.model = *loaded;
+  opened.recognizer = make_recognizer(*std::move(loaded), std::move(voice));
   opened.architecture = architecture_of(*opened.placer);
   for (std::string& line : opened.placer->explain()) {
     opened.explanation.push_back(std::move(line));

@@ -11,6 +11,7 @@
 #include "engine/surroundings.h"
 #include "place/placer.h"
 #include "speech/recognizer.h"
+#include "speech/window_model.h"
 
 namespace mynah::engine {
 
@@ -34,7 +35,11 @@ struct OpenedRecognizer {
   std::shared_ptr<const VoiceDetector> voice;  // that it hears with; null: the built-in one
   std::string model_path;                      // empty: the built-in one
   std::string architecture;  // what the encoder is compiled for: "avx512_vnni"; "": built-in
-  std::vector<std::string> explanation;  // what was chosen and why, a line each
+  std::vector<std::string> explanation;      // what was chosen and why, a line each
+  std::shared_ptr<const WindowModel> model;  // the recogniser's; null: the built-in one
+
+  // Computes once, by all stages, as the first request would.
+  [[nodiscard]] Status warm_up() const;
 
   // Where it hears now: "cuda:0", "cuda:0,cpu".
   [[nodiscard]] std::string device() const;
@@ -45,6 +50,9 @@ struct OpenedRecognizer {
 // reason.
 Result<OpenedRecognizer> open_recognizer(const RecognizerWish& wish,
                                          const Surroundings& surroundings);
+
+// The file of the model that open_recognizer() takes; "": the built-in one, or one that it pulls.
+[[nodiscard]] std::string hearing_model(const RecognizerWish& wish, const Environment& environment);
 
 // What fronts take, so that a test can hand in a recogniser of its own.
 using RecognizerOpener =

@@ -224,6 +224,17 @@ Status refuse_lexicon(const std::string& lexicon, std::string_view voice) {
 
 }  // namespace
 
+Status OpenedSynthesizer::warm_up() const {
+  class Nobody final : public SpeechObserver {
+    Status on_clause(const SpokenClause& /*clause*/) override { return {}; }
+  };
+
+  Nobody nobody;
+  SpeakOptions options;
+  options.voice.voice = voice;
+  return synthesizer->speak("a", options, nobody, {});
+}
+
 std::string OpenedSynthesizer::device() const {
   return placer ? placer->device(id) : "cpu";
 }

@@ -40,6 +40,9 @@ struct OpenedSynthesizer {
   std::string voice;
   std::vector<std::string> explanation;  // what was chosen and why, a line each
 
+  // Speaks a word to nobody, as the first request would.
+  [[nodiscard]] Status warm_up() const;
+
   // Where it speaks now: "cuda:0", "cuda:0,cpu".
   [[nodiscard]] std::string device() const;
 

@@ -11,11 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/letters_voice.h"
 #include "cli/speak/sound_output.h"
 #include "cli/speak/speak_book.h"
 #include "speak_fixture.h"
-#include "store/file_sets.h"
-#include "store/pull.h"
 #include "store/store.h"
 #include "test_paths.h"
 
@@ -329,31 +328,10 @@ TEST_F(SpeakVerb, KeepsLinesInTheirFolder) {
   EXPECT_FALSE(folder_.has("out/empty.wav"));
 }
 
-// A tiny Piper voice of two speakers that reads letters.
-void keep_letters_voice(const Store& store, const std::string& folder, const std::string& name,
-                        const std::string& speakers) {
-  const std::string network = folder + "/" + name + ".onnx";
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy(test::source_path("tests/models/piper/golden/voice.onnx"), network);
-  write_file(network + ".json",
-             R"({"audio": {"sample_rate": 16000}, "espeak": {"voice": "en-us"},
-                 "inference": {"noise_scale": 0.6, "length_scale": 1, "noise_w": 0.8},
-                 "phoneme_type": "text", "num_symbols": 9, "num_speakers": 2,
-                 "speaker_id_map": )" +
-                 speakers + R"(,
-                 "phoneme_id_map": {"_": [0], "^": [1], "$": [2], " ": [3], "a": [4], "b": [5],
-                                    "c": [6], ".": [7], "d": [8]},
-                 "language": {"code": "en_US"}, "dataset": ")" +
-                 name + R"("})");
-  const Importable found = find_importable(network);
-  ASSERT_EQ(found.sets.size(), 1U);
-  ASSERT_TRUE(import_file_set(store, found.sets.front(), false, {}, {}));
-}
-
 TEST_F(SpeakVerb, ALineMayNameAVoiceOfAnotherModel) {
   const Store store({.home = folder_ / "home", .cache = folder_ / "home/cache"});
-  keep_letters_voice(store, folder_ / "voices", "one", R"({"ann": 0, "ben": 1})");
-  keep_letters_voice(store, folder_ / "voices", "two", R"({"cat": 0, "dan": 1})");
+  cli::keep_letters_voice(store, folder_ / "voices", "one", R"({"ann": 0, "ben": 1})");
+  cli::keep_letters_voice(store, folder_ / "voices", "two", R"({"cat": 0, "dan": 1})");
   std::ofstream(folder_ / "lines") << R"({"text": "ab cd.", "voice": "ann"})" << "\n"
                                    << R"({"text": "ab cd.", "voice": "dan"})" << "\n"
                                    << R"({"text": "ab cd.", "voice": "slt"})" << "\n"

@@ -1,5 +1,5 @@
-"""mynah starts the threads it was told to, one that waits for signals and one that looks after what is loaded; no library
-adds any (OpenMP comes along with soxr).
+"""mynah starts the threads it was told to, one that waits for signals, one that looks after what is loaded and one
+that hears what the model's queue has; no library adds any (OpenMP comes along with soxr).
 
 usage: threads.py MYNAH. Skipped without real weights.
 """
@@ -10,7 +10,7 @@ import tempfile
 
 from checks import SENTENCE, WEIGHTS, Checks, environment, needs
 
-OTHER_THREADS = 2
+OTHER_THREADS = 3
 
 
 def most_threads(command, env):

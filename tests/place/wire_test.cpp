@@ -58,9 +58,10 @@ struct Passing {
 template <class P>
 class Wire : public ::testing::Test {};
 
-// Whose window it is stays with who cuts recordings; so do a segment's number, words and speaker.
+// Whose window it is, and who stops it, stays with who cuts recordings; so do a segment's number,
+// words and speaker.
 using AllTypes = ::testing::Types<
-    Passing<WhisperOptions>, Passing<DecodingOptions>, Passing<WindowTask, 2>,
+    Passing<WhisperOptions>, Passing<DecodingOptions>, Passing<WindowTask, 3>,
     Passing<TimestampToken>, Passing<Segment, 3>, Passing<HeardWord>, Passing<HeardDoubt>,
     Passing<HeardWindow>, Passing<WindowTimings>, Passing<PhonemeWord>, Passing<VoiceSettings>,
     Passing<SoundSpan>, Passing<PhonemeSound>, Passing<ClauseSound>, Passing<VoiceFacts>,

@@ -83,6 +83,24 @@ bool Openings::opened(ModelId model, const StagePlaces& places, const ChosenStag
 
 void Openings::left(ModelId model) {
   ask_worker_of(model);
+  give_back(model);
+}
+
+void Openings::gone(ModelId model) {
+  const auto is_of = [model](const ModelHooks& hook) {
+    return hook.model == model && !hook.of.expired();
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::any_of(hooks_, is_of)) {
+      return;
+    }
+  }
+  keep_last_sign(model);
+  give_back(model);
+}
+
+void Openings::give_back(ModelId model) {
   {
     const std::lock_guard lock(mutex_);
     places_.erase(model);
@@ -177,6 +195,7 @@ std::vector<std::string> Openings::work_names(ModelId model) const {
 
 void Openings::add(ModelHooks hooks) {
   const std::lock_guard lock(mutex_);
+  std::erase_if(hooks_, [](const ModelHooks& other) { return other.of.expired(); });
   hooks_.push_back(std::move(hooks));
 }
 

@@ -44,6 +44,7 @@ struct Move {
 // What can be asked of an opened model.
 struct ModelHooks {
   ModelId model;
+  std::weak_ptr<const void> of{};  // that is asked; gone: there is nothing to be asked any more
   std::function<Status()> settle;
   std::function<void(std::chrono::steady_clock::duration idle)> unload_after;
   std::function<std::optional<std::chrono::steady_clock::duration>()> idle;
@@ -87,6 +88,10 @@ class Openings {
   // A model is let go, or could not be loaded, and no device is to blame. Where nobody else needs
   // its worker, that ends.
   void left(ModelId model);
+
+  // The same of one that nobody has any more, of which its worker is not asked what it did. Not
+  // where the same model was opened twice, and somebody still has it.
+  void gone(ModelId model);
 
   // Ends the worker that a model is in, and all others on these devices. False: it was ended
   // before, by another model's work.
@@ -155,6 +160,8 @@ class Openings {
   [[nodiscard]] static StageReport report_of(Stage stage, const HereStage& here);
   // What the stages of a worker did, where it lives. It is kept for reports().
   std::vector<StageReport> ask_for_report(const LentLane& lent);
+  // It is open no more, and its worker may be let go.
+  void give_back(ModelId model);
   // The same of the model's worker; nothing where it is in none.
   void ask_worker_of(ModelId model);
   // The same of a worker that may have ended, as far as it showed what it did.

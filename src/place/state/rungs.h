@@ -97,6 +97,16 @@ class Rungs {
   Rungs(ModelId id, std::shared_ptr<PlacementState> state, Opener open)
       : id_(id), state_(std::move(state)), open_(std::move(open)) {}
 
+  ~Rungs() {
+    if (rung_) {
+      rung_.reset();
+      state_->openings().gone(id_);
+    }
+  }
+
+  Rungs(const Rungs&) = delete;
+  Rungs& operator=(const Rungs&) = delete;
+
   // Opens the first rung that can be opened; refused with the reason of the device that was asked
   // for. Errors that are not of the device (the model's file) are told at once. Returns the model.
   Result<std::shared_ptr<const Model>> begin() {
@@ -449,6 +459,7 @@ template <class Model>
 ModelHooks hooks_of(const std::shared_ptr<Rungs<Model>>& rungs) {
   const std::weak_ptr<Rungs<Model>> weak = rungs;
   return {.model = rungs->id(),
+          .of = weak,
           .settle = [weak]() -> Status {
             const auto held = weak.lock();
             return held ? held->settle() : Status{};
