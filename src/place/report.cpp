@@ -59,9 +59,9 @@ std::string line_of(std::string_view stages, const StagePlacement& stage) {
   return line_of(stages, stage, stage.why, stage.others);
 }
 
-// Of all stages of a group.
-std::string group_line(const StagePlacement& first) {
-  const std::string_view name = group_name(group_of(*find_stage(first.stage)));
+// Of all stages of a group; `model`: which of several, to stand behind the name.
+std::string group_line(const StagePlacement& first, const std::string& model) {
+  const std::string name = std::string(group_name(group_of(*find_stage(first.stage)))) + model;
   return first.together ? line_of(name, first, first.together->why, first.together->others)
                         : line_of(name, first);
 }
@@ -75,12 +75,23 @@ std::vector<NotChosen> not_chosen(const std::vector<OtherDevice>& others) {
   return told;
 }
 
-// A model's stages stand in their order: one that is no later than that before it is another's.
 bool share_a_line(const StagePlacement& one, const StagePlacement& other) {
-  const Stage first = *find_stage(one.stage);
-  const Stage second = *find_stage(other.stage);
-  return group_of(first) == group_of(second) && first < second && one.device == other.device &&
-         one.storage == other.storage;
+  return group_of(*find_stage(one.stage)) == group_of(*find_stage(other.stage)) &&
+         one.model == other.model && one.device == other.device && one.storage == other.storage;
+}
+
+std::string file_of(PlacementState& state, ModelId model) {
+  const auto file = state.context().file(model);
+  return file ? path_of(*file) : std::string();
+}
+
+// " (/models/b.gguf)" where models of one kind want telling apart; "" where there is one.
+std::string model_text(const PlacementReport& report, const StagePlacement& stage) {
+  const StageGroup group = group_of(*find_stage(stage.stage));
+  const bool has_others = std::ranges::any_of(report.stages, [&](const StagePlacement& other) {
+    return group_of(*find_stage(other.stage)) == group && other.model != stage.model;
+  });
+  return has_others ? fmt::format(" ({})", stage.model) : std::string();
 }
 
 }  // namespace
@@ -93,6 +104,7 @@ PlacementReport make_report(PlacementState& state) {
   for (const auto& [model, told] : state.openings().reports()) {
     StagePlacement stage;
     stage.stage = stage_name(told.stage);
+    stage.model = file_of(state, model);
     stage.device = told.device;
     stage.architecture = told.architecture;
     stage.bytes = told.bytes;
@@ -132,6 +144,7 @@ PlacementReport make_report(PlacementState& state) {
   }
   for (const Move& move : state.openings().moves()) {
     report.moves.push_back({.stages = std::string(group_name(move.model.group)),
+                            .model = file_of(state, move.model),
                             .from = move.from,
                             .to = move.to,
                             .reason = move.reason,
@@ -148,10 +161,10 @@ std::vector<std::string> explain_report(const PlacementReport& report) {
   for (size_t i = 0; i < report.stages.size(); ++i) {
     const StagePlacement& stage = report.stages[i];
     if (i + 1 < report.stages.size() && share_a_line(stage, report.stages[i + 1])) {
-      lines.push_back(group_line(stage));
+      lines.push_back(group_line(stage, model_text(report, stage)));
       ++i;
     } else {
-      lines.push_back(line_of(stage.stage, stage));
+      lines.push_back(line_of(stage.stage + model_text(report, stage), stage));
     }
   }
   if (report.proof_ms) {

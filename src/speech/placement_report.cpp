@@ -20,6 +20,7 @@ Json or_null(const std::optional<double>& value, double (*rounded)(double)) {
 Json to_json(const StagePlacement& stage) {
   Json json = {
       {"stage", stage.stage},
+      {"model", stage.model},
       {"device", stage.device},
       {"architecture", or_null(stage.architecture)},
       {"storage", or_null(stage.storage)},
@@ -51,6 +52,7 @@ nlohmann::ordered_json to_json(const PlacementReport& report) {
   }
   for (const PlacementMove& move : report.moves) {
     json["moves"].push_back({{"stages", move.stages},
+                             {"model", move.model},
                              {"from", move.from},
                              {"to", or_null(move.to)},
                              {"reason", move.reason},

@@ -23,6 +23,7 @@ struct TogetherReasons {
 
 struct StagePlacement {
   std::string stage;         // "stt.encoder"
+  std::string model;         // its file or folder
   std::string device;        // "cuda:0"
   std::string architecture;  // what it is compiled for: "avx512_vnni", "sm_89"
   std::string storage;       // the type of the weights: "int8"; "": the file's own
@@ -44,6 +45,7 @@ struct StagePlacement {
 // The work went on elsewhere.
 struct PlacementMove {
   std::string stages;  // "stt"
+  std::string model;   // its file or folder
   std::string from;
   std::string to;  // "": nowhere, it was refused
   std::string reason;

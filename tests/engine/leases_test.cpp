@@ -82,11 +82,24 @@ TEST_F(LeasesTest, LetsGoOfWhatNobodyHeldForAWhile) {
   }
   const auto held = take("a");
   EXPECT_THAT(leases_.let_go_idle(std::chrono::hours(1)), testing::IsEmpty());
-  EXPECT_THAT(leases_.let_go_idle({}), testing::ElementsAre("bb")) << "a is held";
+  EXPECT_THAT(leases_.let_go_unused(), testing::ElementsAre("bb")) << "a is held";
   EXPECT_EQ(alive_[1], 1);
   EXPECT_EQ(alive_[2], 0);
   ASSERT_TRUE(take("bb"));
   EXPECT_EQ(opened_, 3);
+}
+
+TEST_F(LeasesTest, IsKeptAsLongAsAHolderSaid) {
+  constexpr std::chrono::hours kLong{1};
+  for (const char* name : {"a", "bb", "ccc"}) {
+    ASSERT_TRUE(take(name));
+  }
+  take("a")->keep_alive({});
+  take("bb")->keep_alive(kLong);
+  EXPECT_THAT(leases_.let_go_idle(kLong), testing::ElementsAre("a"));
+  EXPECT_THAT(leases_.let_go_idle(std::nullopt), testing::IsEmpty());
+  EXPECT_THAT(leases_.let_go_idle(std::chrono::seconds(0)), testing::ElementsAre("ccc"));
+  EXPECT_THAT(leases_.let_go_unused(), testing::ElementsAre("bb"));
 }
 
 TEST_F(LeasesTest, WhatCannotBeOpenedIsTriedAgainByWhoComesLater) {
@@ -142,7 +155,7 @@ TEST_F(LeasesTest, NoRequestFailsAndNothingIsThereTwiceWhateverIsLetGo) {
       std::minstd_rand random(static_cast<unsigned>(i + 1));
       for (size_t round = 0; round < rounds; ++round) {
         if (random() % 4 == 0) {
-          leases_.let_go_idle({});
+          leases_.let_go_unused();
           continue;
         }
         const auto lease = take(names.at(random() % names.size()));
@@ -155,7 +168,7 @@ TEST_F(LeasesTest, NoRequestFailsAndNothingIsThereTwiceWhateverIsLetGo) {
   threads.clear();
   EXPECT_GT(served, kThreads * rounds / 2);
   EXPECT_GT(opened_, static_cast<int>(names.size()));
-  leases_.let_go_idle({});
+  leases_.let_go_unused();
   EXPECT_THAT(leases_.open(), testing::IsEmpty());
 }
 

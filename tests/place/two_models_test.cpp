@@ -115,9 +115,9 @@ TEST_F(TwoModels, AreOpenAtOnceAndLetGoOneByOne) {
   const auto each_its_own = ElementsAre("stt.encoder with ", "stt.decoder with stt.encoder",
                                         "stt.encoder with ", "stt.decoder with stt.encoder");
   EXPECT_THAT(pools(), each_its_own);
-  EXPECT_THAT(placer.explain(),
-              ElementsAre(StartsWith("stt on simt:0"), StartsWith("stt on simt:0"),
-                          StartsWith("proofs took")));
+  EXPECT_THAT(placer.explain(), ElementsAre(StartsWith("stt (" + file_.path + ") on simt:0"),
+                                            StartsWith("stt (" + other_.path + ") on simt:0"),
+                                            StartsWith("proofs took")));
 
   openings.hooks().front().unload_after({});
   EXPECT_THAT(loaded(state), ElementsAre(kSecond, kSecond));
