@@ -4,7 +4,7 @@
 #include <atomic>
 #include <future>
 #include <iterator>
-#include <optional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,7 +87,7 @@ Result<std::unique_ptr<WindowQueue::Client>> WindowQueue::client(const DecodingO
   std::shared_ptr<Decoders> decoders;
   {
     const std::lock_guard lock(mutex_);
-    const Line& line = line_of(urgency);
+    Line& line = line_of(urgency);
     if (line.windows >= most_) {
       constexpr double kOfMillisecond = 1e-3;
       return fail(
@@ -96,6 +96,7 @@ Result<std::unique_ptr<WindowQueue::Client>> WindowQueue::client(const DecodingO
                       line.windows,
                       kOfMillisecond * window_ms_ * static_cast<double>(line.windows)));
     }
+    MYNAH_TRY_STATUS(start(line));
     std::erase_if(decoders_, [](const auto& some) { return some.expired(); });
     for (const auto& some : decoders_) {
       const auto held = some.lock();
@@ -142,14 +143,18 @@ void WindowQueue::submit(Client& client, std::vector<Waiting> windows) {
   client.has_more_ = client.has_more_ || !windows.empty();
   client.untold_ += windows.size();
   std::ranges::move(windows, std::back_inserter(client.waiting_));
-  wake(line);
+  line.changed.notify_all();
 }
 
-void WindowQueue::wake(Line& line) {
+Status WindowQueue::start(Line& line) try {
   if (!line.thread.joinable()) {
     line.thread = std::jthread([this, &line](const std::stop_token& end) { serve(line, end); });
   }
-  line.changed.notify_all();
+  return {};
+} catch (const std::system_error& error) {
+  return fail(
+      ErrorCode::Environment,
+      fmt::format("no thread can be started to hear with: {}; see `ulimit -u`", error.what()));
 }
 
 void WindowQueue::drop(Client& client, bool all) {
@@ -400,7 +405,7 @@ void WindowQueue::Client::leave() {
 void WindowQueue::Client::ask_again() {
   const std::lock_guard lock(queue_.mutex_);
   has_more_ = true;
-  queue_.wake(queue_.line_of(urgency_));
+  queue_.line_of(urgency_).changed.notify_all();
 }
 
 WindowQueue::Waiting WindowQueue::Client::window_of(const WindowTask& task, size_t number,

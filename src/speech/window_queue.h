@@ -53,7 +53,8 @@ class WindowQueue {
 
   // Somebody whose windows are decoded with these options, `together` at most in a batch. Those of
   // clients with the same options share batches. Refused as WindowModel::decoder() refuses; Busy,
-  // in words that say for how long, where too many wait. `refill`: the queue asks for windows when
+  // in words that say for how long, where too many wait; Environment where no thread can be had.
+  // `refill`: the queue asks for windows when
   // it can hear them, from Client::ask_again() on; null: they are submitted by themselves.
   Result<std::unique_ptr<Client>> client(const DecodingOptions& options, Urgency urgency,
                                          size_t together, Refill refill = {});
@@ -103,8 +104,8 @@ class WindowQueue {
   }
 
   void submit(Client& client, std::vector<Waiting> windows);
-  // Has a line's thread look at it; wants the lock.
-  void wake(Line& line);
+  // Starts a line's thread, where it has none; wants the lock. Environment.
+  Status start(Line& line);
   // Tells of those windows of a client that wait and are wanted no more.
   void drop(Client& client, bool all);
   void leave(Client& client);
