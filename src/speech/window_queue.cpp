@@ -275,6 +275,9 @@ WindowQueue::Batch WindowQueue::next_batch(Line& line, std::unique_lock<std::mut
 }
 
 void WindowQueue::refill(Client& client, size_t wanted, std::unique_lock<std::mutex>& lock) {
+  std::vector<Client*>& all = line_of(client.urgency_).refilling;
+  std::erase(all, &client);
+  all.push_back(&client);  // the others come first now
   client.is_refilling_ = true;
   client.has_more_ = false;  // unless it brings some, or says so meanwhile
   lock.unlock();

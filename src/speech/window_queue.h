@@ -54,8 +54,8 @@ class WindowQueue {
   // Somebody whose windows are decoded with these options, `together` at most in a batch. Those of
   // clients with the same options share batches. Refused as WindowModel::decoder() refuses; Busy,
   // in words that say for how long, where too many wait; Environment where no thread can be had.
-  // `refill`: the queue asks for windows when
-  // it can hear them, from Client::ask_again() on; null: they are submitted by themselves.
+  // `refill`: the queue asks for windows when it can hear them, from Client::ask_again() on; null:
+  // they are submitted by themselves.
   Result<std::unique_ptr<Client>> client(const DecodingOptions& options, Urgency urgency,
                                          size_t together, Refill refill = {});
 
@@ -93,7 +93,7 @@ class WindowQueue {
     Urgency urgency;
     std::list<Client*> clients;  // with windows that wait; the next one is first
     size_t windows = 0;
-    std::vector<Client*> refilling;  // who bring more when they are asked
+    std::vector<Client*> refilling;  // who bring more when they are asked, each in his turn
     int at_work = 0;                 // of its threads: they hear a batch, or have one brought
     std::condition_variable_any changed;
     std::jthread thread;

@@ -1,5 +1,6 @@
 // Long runs, which the recogniser shares out to the parts of its device: the same text in the same
 // order, and every way out of it.
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -152,6 +153,34 @@ TEST_F(PartsTest, AreHeardByThreadsOfTheirOwn) {
     threads = collector.threads_.size();
   }
   EXPECT_GE(threads, 2U);
+}
+
+TEST_F(WhisperRecognizerTest, AWindowThatIsStoppedLeavesTheOthersOfItsBatchAsTheyAre) {
+  ThreadPool pool(2);
+  const auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const auto model = tiny_windows(false, **backend);
+  const std::array sounds = {speech("a", 3), speech("b", 2), speech("c", 4)};
+  for (const int beams : {1, 3}) {
+    RecognizerOptions how = options();
+    how.decoding.whisper.beam_size = beams;
+    const auto decoder = model->decoder(how.decoding);
+    ASSERT_TRUE(decoder);
+    std::array<WindowTask, 3> tasks;
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i].samples = sounds[i];
+    }
+    const auto whole = (*decoder)->decode(tasks, {});
+    ASSERT_TRUE(whole) << whole.error().message;
+    std::stop_source stop;
+    tasks[1].stop = stop.get_token();
+    stop.request_stop();
+    const auto heard = (*decoder)->decode(tasks, {});
+    ASSERT_TRUE(heard) << heard.error().message;
+    EXPECT_EQ((*heard)[0].text(), (*whole)[0].text());
+    EXPECT_EQ((*heard)[2].text(), (*whole)[2].text());
+    EXPECT_LT((*heard)[1].text().size(), (*whole)[1].text().size()) << "it was left";
+  }
 }
 
 TEST_F(PartsTest, StopWithoutTextsThatAreUnfinished) {

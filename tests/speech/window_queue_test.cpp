@@ -331,6 +331,30 @@ TEST_F(Queue, AClientIsAskedForMoreWhenItsWindowsWereTaken) {
   EXPECT_THAT(wanted, Each(3));
 }
 
+TEST_F(Queue, WhoBringsMoreIsAskedInTurns) {
+  std::array<std::unique_ptr<WindowQueue::Client>, 2> both;
+  std::array<int, 2> brought{};
+  const auto bring = [&](size_t who) {
+    return [&, who](size_t /*wanted*/) {
+      submit(*both[who], {std::to_string(who) + "-" + std::to_string(brought[who]++)});
+      return size_t{1000};
+    };
+  };
+  for (const size_t who : {size_t{0}, size_t{1}}) {
+    both[who] = *queue_.client({}, Urgency::Bulk, 1, bring(who));
+  }
+  both[0]->ask_again();
+  ear_.batches(1);
+  both[1]->ask_again();
+  ear_.let(4);
+  const auto batches = ear_.batches(5);
+  EXPECT_EQ(batches[1], std::vector<std::string>{"1-0"});
+  EXPECT_EQ(batches[2], std::vector<std::string>{"0-1"});
+  EXPECT_EQ(batches[3], std::vector<std::string>{"1-1"});
+  both[0]->leave();
+  both[1]->leave();
+}
+
 // Any number of clients who come, stop and leave: each window is told of once.
 TEST_F(Queue, EveryWindowIsToldOfOnce) {
   ear_.let(1 << 20);
