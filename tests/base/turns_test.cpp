@@ -142,12 +142,14 @@ TEST(Turns, AThreadIsAsUrgentAsItsScopeAndSoAreThePartsOfAPool) {
 // compute than there is room for.
 TEST(Turns, EverybodyComesToAnEnd) {
   constexpr int kRoom = 3;
+  constexpr int kThreads = 8;
   Turns turns(kRoom);
   std::atomic<int> on{0};
   std::atomic<int> steps{0};
   {
     std::vector<std::jthread> all;
-    for (int i = 0; i < 8; ++i) {
+    all.reserve(kThreads);
+    for (int i = 0; i < kThreads; ++i) {
       all.emplace_back([&, i] {
         const int share = 1 + i % kRoom;
         for (int call = 0; call < 20; ++call) {
@@ -163,7 +165,7 @@ TEST(Turns, EverybodyComesToAnEnd) {
       });
     }
   }
-  EXPECT_EQ(steps, 8 * 20 * 10);
+  EXPECT_EQ(steps, kThreads * 20 * 10);
   EXPECT_EQ(turns.awaited(), 0);
 }
 

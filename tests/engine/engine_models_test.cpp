@@ -117,6 +117,7 @@ TEST_F(EngineModels, AreLeasedUsedAndLetGoAtRandomAndNoRequestFails) {
   std::atomic<int> failed{0};
   {
     std::vector<std::jthread> all;
+    all.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
       all.emplace_back([&, i] {
         std::mt19937 chance(static_cast<uint32_t>(i));

@@ -98,9 +98,10 @@ bool WorkerPool::lose(ModelId model, const std::vector<std::string>& devices,
         return false;
       }
     }
-    for (const auto& [key, worker] : workers_) {
-      if (std::ranges::any_of(devices, [&key](const auto& device) { return is_in(device, key); })) {
-        lost.push_back(worker);
+    for (const auto& entry : workers_) {
+      if (std::ranges::any_of(
+              devices, [&entry](const auto& device) { return is_in(device, entry.first); })) {
+        lost.push_back(entry.second);
       }
     }
     for (const auto& worker : lost) {
