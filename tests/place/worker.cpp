@@ -187,8 +187,7 @@ int main(int argc, char** argv) {
   }
   using mynah::UniqueFd;
   std::vector<UniqueFd> ends;
-  for (const int fd : {mynah::place::kWorkerSocket, mynah::place::kWorkerPulse,
-                       mynah::place::kWorkerRequests, mynah::place::kWorkerAnswers}) {
+  for (const int fd : mynah::place::kWorkerDescriptors) {
     ends.emplace_back(fd);
   }
   mynah::place::OddWorker(manner, std::move(ends)).serve();

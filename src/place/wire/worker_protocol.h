@@ -1,6 +1,7 @@
 // What mynah asks of a worker, and how it answers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ inline constexpr int kWorkerSocket = 3;
 inline constexpr int kWorkerPulse = 4;     // a Pulse
 inline constexpr int kWorkerRequests = 5;  // the segment that requests lie in
 inline constexpr int kWorkerAnswers = 6;   // that of answers
+
+// All of them, in the order in which a lane's come with Ask::NewLane.
+inline constexpr std::array kWorkerDescriptors = {kWorkerSocket, kWorkerPulse, kWorkerRequests,
+                                                  kWorkerAnswers};
 
 // The first argument of a process that is a worker.
 inline constexpr const char* kWorkerArgument = "--worker-process";
@@ -44,7 +49,7 @@ enum class Ask : uint32_t {
   Cards,          // NvmlSearch, vector<string> addresses -> NvmlFacts
   Check,          // string device ->
   FullWindow,     // -> FullWindow of the open windows
-  NewLane,        // its socket, Pulse and segments of requests and answers as descriptors ->
+  NewLane,        // its kWorkerDescriptors, beside the bytes ->
 };
 
 // The kind of an answer.

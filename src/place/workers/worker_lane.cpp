@@ -84,16 +84,12 @@ Result<std::shared_ptr<WorkerLane>> WorkerLane::next(const std::string& device) 
   return lane;
 }
 
-// Its end of the socket is seen to be gone, whenever that comes, once nobody here has it.
+// Their end of the socket closes here: the worker has it, and its end is seen to be gone.
 WorkerLane::WorkerLane(std::string device, std::shared_ptr<WorkerProcess> process, LaneEnds ends)
     : device_(std::move(device)),
       process_(std::move(process)),
       channel_(std::move(ends.channel)),
-      pulse_(std::move(ends.pulse)) {
-  ends.theirs.reset();
-}
-
-WorkerLane::~WorkerLane() = default;
+      pulse_(std::move(ends.pulse)) {}
 
 Status WorkerLane::tell_settings() {
   return tell(Ask::Settings, kStart, process_->spec().settings, process_->spec().faults);

@@ -1,5 +1,6 @@
 // WorkerLane: what is asked of a worker process for one model. Its calls come one after another;
-// those of other lanes of the process, each with a thread of its own there, go on beside them.
+// those of other lanes of the process, each with a thread of its own there, go on beside them. When
+// it goes the process lets go of what it has there; where it is the last one the process ends.
 // Whatever becomes of the process, who asks gets an answer or a DeviceError in bounded time.
 #pragma once
 
@@ -47,8 +48,6 @@ class WorkerLane {
   // One more of the same process; refused, and failing, as tell() is. `device`: as in WorkerSpec.
   Result<std::shared_ptr<WorkerLane>> next(const std::string& device);
 
-  // The process lets go of what the lane has there; where it is the last one it ends.
-  ~WorkerLane();
   WorkerLane(const WorkerLane&) = delete;
   WorkerLane& operator=(const WorkerLane&) = delete;
 

@@ -1,5 +1,6 @@
 #include "place/workers/worker_main.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -60,14 +61,13 @@ class Lane {
     pulse_.beat_thread.store(thread);
     pulse_.beats.fetch_add(1, std::memory_order_relaxed);
     const uint64_t request = pulse_.stop.load();
-    const uint64_t rows = pulse_.rows.load();
     const std::lock_guard lock(mutex_);
     if (request_ == request) {
       stops_->request_all();
     }
-    if (rows != 0) {
-      stops_->request(rows);
-    }
+    // Read under the lock: they are cleared before the next request is sent, so those of the one
+    // before never stop rows of one that has begun.
+    stops_->request(pulse_.rows.load());
   }
 
  private:
@@ -121,10 +121,9 @@ class Lane {
 // The lanes of this process. The first one's end is the process's.
 class Lanes {
  public:
-  // The descriptors are a socket's, a Pulse's, and those of the segments that requests and answers
-  // lie in. InvalidInput where they are not.
+  // The descriptors are those of kWorkerDescriptors. InvalidInput where they are not.
   Result<std::shared_ptr<Lane>> make(std::vector<UniqueFd> descriptors) {
-    if (descriptors.size() != 4) {
+    if (descriptors.size() != kWorkerDescriptors.size()) {
       return fail(ErrorCode::InvalidInput, "a lane without its descriptors");
     }
     MYNAH_TRY(SharedMemory pulse, SharedMemory::attach(std::move(descriptors[1])));
@@ -202,16 +201,14 @@ bool is_open(int fd) {
 int run_worker() {
   constexpr int kNotStartedByMynah = 2;
   constexpr int kNoThread = 3;
-  for (const int fd : {kWorkerSocket, kWorkerPulse, kWorkerRequests, kWorkerAnswers}) {
-    if (!is_open(fd)) {
-      return kNotStartedByMynah;
-    }
+  if (!std::ranges::all_of(kWorkerDescriptors, is_open)) {
+    return kNotStartedByMynah;
   }
   ignore_signals();
   ::prctl(PR_SET_NAME, kWorkerName);
   Lanes lanes;
   std::vector<UniqueFd> descriptors;
-  for (const int fd : {kWorkerSocket, kWorkerPulse, kWorkerRequests, kWorkerAnswers}) {
+  for (const int fd : kWorkerDescriptors) {
     descriptors.emplace_back(fd);
   }
   const auto first = lanes.make(std::move(descriptors));
