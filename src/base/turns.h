@@ -47,8 +47,8 @@ class Turns {
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
 
-  // Has its turn as long as it lives, but for what step() lets go before. Belongs to one thread,
-  // which has no other turn of the same threads and waits for nobody who wants one.
+  // Has its turn as long as it lives, but for what let_others_go_before() does. Belongs to one
+  // thread, which has no other turn of the same threads and waits for nobody who wants one.
   class Turn {
    public:
     // Waits until it is on. `share`: on so many of the threads, all of them at most.

@@ -17,10 +17,6 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-size_t most_windows(const RecognizerOptions& options) {
-  return static_cast<size_t>(std::max(1, options.cutting.batch));
-}
-
 }  // namespace
 
 JobScheduler::JobScheduler(WindowQueue& queue, RecognizerOptions options,
@@ -212,7 +208,7 @@ void JobScheduler::end_all(const Error& error) {
 }
 
 Status JobScheduler::run(const std::stop_token& stop) {
-  MYNAH_TRY(client_, queue_.client(options_.decoding, Urgency::Bulk, most_windows(options_),
+  MYNAH_TRY(client_, queue_.client(options_.decoding, Urgency::Bulk, options_.cutting.batch,
                                    [this, stop](size_t wanted) { return bring(wanted, stop); }));
   while (!stop.stop_requested()) {
     client_->ask_again();

@@ -45,8 +45,8 @@ double seconds_of(int64_t samples) {
 Result<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<WindowQueue> queue,
                                                          std::shared_ptr<const VoiceDetector> voice,
                                                          const RecognizerOptions& options) {
-  MYNAH_TRY(auto client, queue->client(options.decoding, Urgency::Interactive,
-                                       static_cast<size_t>(std::max(1, options.cutting.batch))));
+  MYNAH_TRY(auto client,
+            queue->client(options.decoding, Urgency::Interactive, options.cutting.batch));
   return std::unique_ptr<LiveSession>(
       new LiveSession(std::move(queue), std::move(voice), options, std::move(client)));
 }

@@ -82,7 +82,7 @@ WindowQueue::~WindowQueue() {
 }
 
 Result<std::unique_ptr<WindowQueue::Client>> WindowQueue::client(const DecodingOptions& options,
-                                                                 Urgency urgency, size_t together,
+                                                                 Urgency urgency, int together,
                                                                  Refill refill) {
   std::shared_ptr<Decoders> decoders;
   {
@@ -114,7 +114,8 @@ Result<std::unique_ptr<WindowQueue::Client>> WindowQueue::client(const DecodingO
   const std::lock_guard lock(mutex_);
   decoders->idle.push_back(std::move(decoder));
   std::unique_ptr<Client> made(new Client(*this, std::move(decoders), urgency,
-                                          std::max<size_t>(1, together), std::move(refill)));
+                                          static_cast<size_t>(std::max(1, together)),
+                                          std::move(refill)));
   if (made->refill_) {
     line_of(urgency).refilling.push_back(made.get());
   }
@@ -206,13 +207,10 @@ void WindowQueue::serve(Line& line, const std::stop_token& end) {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      const auto has_work = [&] { return line.windows > 0 || somebody_with_more(line) != nullptr; };
-      if (!line.changed.wait(lock, end, has_work)) {
+      if (!line.changed.wait(lock, end, [&] { return has_work(line); })) {
         return;
       }
-      if (Client* const client = somebody_with_more(line); client != nullptr && line.windows == 0) {
-        refill(*client, client->together_, lock);  // so that it is known how much there is
-      }
+      refill_if_empty(line, SIZE_MAX, lock);  // so that it is known how much there is
     }
     // Where no device is left that tells of its parts, those who wait hear that from the decoder.
     static_cast<void>(or_device_error([&] {
@@ -252,9 +250,8 @@ void WindowQueue::serve_part(Line& line, int parts) {
     line.changed.notify_all();
     if (is_empty) {
       // What others hear now may bring more.
-      const auto has_work = [&] { return line.windows > 0 || somebody_with_more(line) != nullptr; };
-      line.changed.wait(lock, [&] { return has_work() || line.at_work == 0; });
-      if (!has_work()) {
+      line.changed.wait(lock, [&] { return has_work(line) || line.at_work == 0; });
+      if (!has_work(line)) {
         return;
       }
     }
@@ -267,11 +264,19 @@ WindowQueue::Batch WindowQueue::next_batch(Line& line, std::unique_lock<std::mut
   const auto fair = [&] {
     return parts == 1 ? SIZE_MAX : windows_left(line) / static_cast<size_t>(parts) + 1;
   };
-  // What waits is not kept waiting until more was read.
-  if (Client* const client = somebody_with_more(line); client != nullptr && line.windows == 0) {
-    refill(*client, std::min(client->together_, fair()), lock);
-  }
+  refill_if_empty(line, fair(), lock);
   return take(line, fair());
+}
+
+bool WindowQueue::has_work(const Line& line) {
+  return line.windows > 0 || somebody_with_more(line) != nullptr;
+}
+
+// What waits is not kept waiting until more was read.
+void WindowQueue::refill_if_empty(Line& line, size_t most, std::unique_lock<std::mutex>& lock) {
+  if (Client* const client = somebody_with_more(line); client != nullptr && line.windows == 0) {
+    refill(*client, std::min(client->together_, most), lock);
+  }
 }
 
 void WindowQueue::refill(Client& client, size_t wanted, std::unique_lock<std::mutex>& lock) {

@@ -51,13 +51,14 @@ class WindowQueue {
   WindowQueue(const WindowQueue&) = delete;
   WindowQueue& operator=(const WindowQueue&) = delete;
 
-  // Somebody whose windows are decoded with these options, `together` at most in a batch. Those of
+  // Somebody whose windows are decoded with these options, `together` (1 at least) at most in a
+  // batch. Those of
   // clients with the same options share batches. Refused as WindowModel::decoder() refuses; Busy,
   // in words that say for how long, where too many wait; Environment where no thread can be had.
   // `refill`: the queue asks for windows when it can hear them, from Client::ask_again() on; null:
   // they are submitted by themselves.
   Result<std::unique_ptr<Client>> client(const DecodingOptions& options, Urgency urgency,
-                                         size_t together, Refill refill = {});
+                                         int together, Refill refill = {});
 
   [[nodiscard]] const WindowModel& model() const { return *model_; }
 
@@ -116,7 +117,11 @@ class WindowQueue {
   void serve_part(Line& line, int parts);
   // The next batch, for which more is brought where little waits; empty: there is nothing.
   [[nodiscard]] Batch next_batch(Line& line, std::unique_lock<std::mutex>& lock, int parts);
-  // Wants the lock, and lets go of it meanwhile.
+  // Whether there is something to hear, or somebody to be asked for it; wants the lock.
+  [[nodiscard]] static bool has_work(const Line& line);
+  // Has somebody bring up to so many windows where none wait. Wants the lock, and lets go of it
+  // meanwhile.
+  void refill_if_empty(Line& line, size_t most, std::unique_lock<std::mutex>& lock);
   void refill(Client& client, size_t wanted, std::unique_lock<std::mutex>& lock);
   // Windows that wait, and those that are about to come; wants the lock.
   [[nodiscard]] static size_t windows_left(const Line& line);

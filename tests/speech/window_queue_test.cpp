@@ -160,7 +160,7 @@ class Told {
 
 class Queue : public ::testing::Test {
  protected:
-  std::unique_ptr<WindowQueue::Client> client(Urgency urgency = Urgency::Bulk, size_t together = 4,
+  std::unique_ptr<WindowQueue::Client> client(Urgency urgency = Urgency::Bulk, int together = 4,
                                               const DecodingOptions& options = {}) {
     auto made = queue_.client(options, urgency, together);
     EXPECT_TRUE(made) << made.error().message;
@@ -364,8 +364,8 @@ TEST_F(Queue, EveryWindowIsToldOfOnce) {
     for (int i = 0; i < 8; ++i) {
       all.emplace_back([&, i] {
         for (int round = 0; round < 20; ++round) {
-          const auto mine = queue_.client({}, i % 2 == 0 ? Urgency::Bulk : Urgency::Interactive,
-                                          static_cast<size_t>(1 + i));
+          const auto mine =
+              queue_.client({}, i % 2 == 0 ? Urgency::Bulk : Urgency::Interactive, 1 + i);
           if (!mine) {
             --round;  // too much waits
             continue;
