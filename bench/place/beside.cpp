@@ -101,16 +101,20 @@ class Beside {
     return work;
   }
 
+  // Windows of the recordings but the first.
+  [[nodiscard]] std::vector<WindowTask> batch() const {
+    std::vector<WindowTask> tasks(kTogether);
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      const auto& sound = sounds_[1 + i % (sounds_.size() - 1)];
+      tasks[i].samples = std::span(sound).first(std::min<size_t>(sound.size(), 30 * kRate_hz));
+    }
+    return tasks;
+  }
+
   // As many batches as there are parts are at work at a time, as JobScheduler has them.
   Result<LongWork> batches() {
     LongWork work{.name = "windows of the same model", .bits = {}};
-    std::vector<WindowTask> tasks;
-    for (size_t i = 0; i < kTogether; ++i) {
-      const auto& sound = sounds_[1 + i % (sounds_.size() - 1)];
-      WindowTask task;
-      task.samples = std::span(sound).first(std::min<size_t>(sound.size(), 30 * kRate_hz));
-      tasks.push_back(std::move(task));
-    }
+    const std::vector<WindowTask> tasks = batch();
     const int parts = windows_->parts();
     for (int part = 0; part < parts; ++part) {
       MYNAH_TRY(auto decoder, windows_->decoder({}));
@@ -252,11 +256,7 @@ class Beside {
       MYNAH_TRY_STATUS(voice_->speak(words_, {}));
       return {};
     };
-    std::vector<WindowTask> tasks(kTogether);
-    for (size_t i = 0; i < tasks.size(); ++i) {
-      const auto& sound = sounds_[1 + i % (sounds_.size() - 1)];
-      tasks[i].samples = std::span(sound).first(std::min<size_t>(sound.size(), 30 * kRate_hz));
-    }
+    const std::vector<WindowTask> tasks = batch();
     const auto hear = [&](const std::stop_token& stop) -> Status {
       MYNAH_TRY_STATUS(urgent_->decode(tasks, stop));
       return {};

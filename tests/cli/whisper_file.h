@@ -40,4 +40,10 @@ inline std::string write_whisper(const std::string& path, const whisper::Config&
   return path;
 }
 
+// The tiny one, whatever it says.
+inline std::string write_tiny_whisper(const std::string& path, bool multilingual = false) {
+  const whisper::Config config = test::tiny_config(multilingual);
+  return write_whisper(path, config, test::tiny_vocabulary(config));
+}
+
 }  // namespace mynah::cli

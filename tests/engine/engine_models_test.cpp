@@ -41,8 +41,7 @@ class EngineModels : public ::testing::Test {
     cli::keep_letters_voice(store, folder_ / "voices", "one", R"({"ann": 0, "ben": 1})");
     cli::keep_letters_voice(store, folder_ / "voices", "two", R"({"cat": 0, "dan": 1})");
     for (const bool multilingual : {false, true}) {
-      const whisper::Config config = test::tiny_config(multilingual);
-      cli::write_whisper(whisper_file(multilingual), config, test::tiny_vocabulary(config));
+      cli::write_tiny_whisper(whisper_file(multilingual), multilingual);
     }
     PlacementWish placement;
     placement.device = "cpu";

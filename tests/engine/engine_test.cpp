@@ -66,8 +66,7 @@ class Opening : public ::testing::Test {
   // The same with a Whisper in it.
   StoredModel keep_whisper(const std::string& name, const std::string& created) {
     StoredModel model = keep(name, "whisper", created);
-    const whisper::Config config = test::tiny_config(/*multilingual=*/false);
-    cli::write_whisper(model.path(), config, test::tiny_vocabulary(config));
+    cli::write_tiny_whisper(model.path());
     model.size = std::filesystem::file_size(model.path());
     EXPECT_TRUE(write_source_json(model));
     return model;

@@ -121,10 +121,8 @@ class Lane {
 
 TEST(Lanes, AnUrgentWindowIsHeardBetweenTwoStepsOfTheOtherModels) {
   const mynah::test::TemporaryFolder folder;
-  const whisper::Config config = mynah::test::tiny_config(false);
   WindowsFile file;
-  file.path =
-      cli::write_whisper(folder / "model.gguf", config, mynah::test::tiny_vocabulary(config));
+  file.path = cli::write_tiny_whisper(folder / "model.gguf");
   ThreadPool pool(2);
   Log log;
   Lane bulk('b', pool, log, file, 4);

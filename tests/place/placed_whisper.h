@@ -24,9 +24,7 @@ inline DecodingOptions quick_decoding() {
 class PlacedWhisper : public ::testing::Test {
  protected:
   PlacedWhisper() {
-    const whisper::Config config = mynah::test::tiny_config(false);
-    file_.path = cli::write_whisper(machine_.root / "model.gguf", config,
-                                    mynah::test::tiny_vocabulary(config));
+    file_.path = cli::write_tiny_whisper(machine_.root / "model.gguf");
     ::unsetenv("MYNAH_WORKER_MANNER");
   }
 

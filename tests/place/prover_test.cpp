@@ -29,9 +29,7 @@ using ::testing::StartsWith;
 class Proofs : public ::testing::Test {
  protected:
   Proofs() {
-    const whisper::Config config = mynah::test::tiny_config(false);
-    file_.path =
-        cli::write_whisper(folder_ / "model.gguf", config, mynah::test::tiny_vocabulary(config));
+    file_.path = cli::write_tiny_whisper(folder_ / "model.gguf");
     be("");
   }
 

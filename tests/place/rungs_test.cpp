@@ -33,10 +33,8 @@ using Model = int;
 using ModelRungs = Rungs<Model>;
 
 WindowsFile write_model(const mynah::test::MadeUpMachine& machine) {
-  const whisper::Config config = mynah::test::tiny_config(false);
   WindowsFile file;
-  file.path =
-      cli::write_whisper(machine.root / "model.gguf", config, mynah::test::tiny_vocabulary(config));
+  file.path = cli::write_tiny_whisper(machine.root / "model.gguf");
   return file;
 }
 

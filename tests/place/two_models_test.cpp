@@ -40,9 +40,7 @@ constexpr ModelId kSecond{.group = kSttGroup, .number = 1};
 class TwoModels : public test::PlacedWhisper {
  protected:
   TwoModels() {
-    const whisper::Config config = mynah::test::tiny_config(true);
-    other_.path = cli::write_whisper(machine_.root / "other.gguf", config,
-                                     mynah::test::tiny_vocabulary(config));
+    other_.path = cli::write_tiny_whisper(machine_.root / "other.gguf", true);
     ::setenv("MYNAH_WORKER_MANNER", "", 1);
   }
 

@@ -117,10 +117,8 @@ TEST_F(Pool, OneThatNobodyHasAModelInStays) {
 // A lane's model computes while another lane is made, asked and given back.
 TEST_F(Pool, ACallOfOneLaneWaitsForNoOther) {
   const mynah::test::TemporaryFolder folder;
-  const whisper::Config config = mynah::test::tiny_config(false);
   WindowsFile file;
-  file.path =
-      cli::write_whisper(folder / "model.gguf", config, mynah::test::tiny_vocabulary(config));
+  file.path = cli::write_tiny_whisper(folder / "model.gguf");
   const StageDevice where{.device = "cpu", .storage = {}};
   const auto lane = lend(kStt);
   ASSERT_TRUE(lane->tell(Ask::OpenWindows, load_limit(file.path), file, where, where));
@@ -146,10 +144,8 @@ TEST_F(Pool, ACallOfOneLaneWaitsForNoOther) {
 
 TEST_F(Pool, AModelThatIsGivenBackIsDroppedByAWorkerThatStays) {
   const mynah::test::TemporaryFolder folder;
-  const whisper::Config config = mynah::test::tiny_config(false);
   WindowsFile file;
-  file.path =
-      cli::write_whisper(folder / "model.gguf", config, mynah::test::tiny_vocabulary(config));
+  file.path = cli::write_tiny_whisper(folder / "model.gguf");
   lend(kVad);
   const auto worker = lend(kStt);
   const StageDevice where{.device = "cpu", .storage = {}};
