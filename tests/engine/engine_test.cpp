@@ -42,6 +42,7 @@ class Opening : public ::testing::Test {
 
   [[nodiscard]] std::vector<std::string> codes() const {
     std::vector<std::string> codes;
+    codes.reserve(notes.size());
     for (const Note& note : notes) {
       codes.push_back(note.code);
     }
