@@ -49,8 +49,11 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
         segmenter_(utterance_options(options.cutting.vad_options),
                    static_cast<double>(kVoiceScorerFrame) / kRate) {}
 
-  Result<LiveText> push(Samples samples) override {
+  Result<LiveText> push(Samples samples, const std::stop_token& stop) override {
     LiveText live;
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::Cancelled, "stopped while audio was still coming");
+    }
     while (!samples.empty()) {
       const size_t count = std::min(samples.size(), kVoiceScorerFrame - frame_.size());
       for (const float sample : samples.first(count)) {
@@ -68,19 +71,21 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
     return live;
   }
 
-  Result<LiveText> commit() override {
+  Result<LiveText> wait(const std::stop_token& stop) override { return push({}, stop); }
+
+  Result<LiveText> commit(const std::stop_token& /*stop*/) override {
     LiveText live;
     MYNAH_TRY_STATUS(end_utterance(live));
     return live;
   }
 
-  Result<LiveText> idle(const SenderSilence& silence) override {
+  Result<LiveText> idle(const SenderSilence& silence, const std::stop_token& stop) override {
     const bool over = segmenter_.pausing() ? silence.since_last_s >= kSenderPause_s
                                            : silence.since_played_s >= kSenderStall_s;
-    return over ? commit() : Result<LiveText>(LiveText{});
+    return over ? commit(stop) : Result<LiveText>(LiveText{});
   }
 
-  Result<LiveText> flush() override {
+  Result<LiveText> flush(const std::stop_token& /*stop*/) override {
     LiveText live;
     if (in_utterance_) {
       utterance_.insert(utterance_.end(), frame_.begin(), frame_.end());
@@ -258,12 +263,12 @@ class BuiltinRecognizer final : public Recognizer {
       if (count == 0) {
         break;
       }
-      MYNAH_TRY(LiveText live, session.push(std::span(piece).first(count)));
+      MYNAH_TRY(LiveText live, session.push(std::span(piece).first(count), {}));
       keep(std::move(live));
       heard += count;
       observer.on_progress(job, static_cast<double>(heard) / kRate, source->duration_s());
     }
-    MYNAH_TRY(LiveText rest, session.flush());
+    MYNAH_TRY(LiveText rest, session.flush({}));
     keep(std::move(rest));
     transcript.duration_s = static_cast<double>(heard) / kRate;
     const std::chrono::duration<double, std::milli> spent = Clock::now() - began;

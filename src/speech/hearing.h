@@ -24,8 +24,10 @@ struct WindowTask {
   std::vector<std::string> prompts;  // that it is told: words to expect, text before the recording
   std::vector<int32_t> previous;     // tokens of the segments before it; may be empty
   std::string language;              // ISO 639-1 code; "": to be found out
+  std::vector<Segment> begun{};      // of a draft of it: the text begins with this, word by word
   uint64_t seed = 0;                 // of what is drawn by chance
   bool surely_speech = true;         // false: text that is in doubt itself is nobody's
+  bool alone = false;                // no window hears its end again: all of its text is kept
   size_t job = 0;                    // whose window it is, and where in its recording it begins:
   double begin_s = 0;                // for what is told of it, not for the text
   std::stop_token stop{};  // its own: it leaves its batch between two tokens, and its text means
@@ -67,13 +69,7 @@ struct HeardWindow {
   bool decoded_again = false;        // because the first text was in doubt
   std::optional<int64_t> shorter{};  // a loop: not to be taken, but so many samples heard alone
 
-  [[nodiscard]] std::string text() const {
-    std::string joined;
-    for (const Segment& segment : segments) {
-      joined += segment.text;
-    }
-    return joined;
-  }
+  [[nodiscard]] std::string text() const { return text_of(segments); }
 };
 
 // A model's sizes under the names that whisper.cpp's JSON has for them; 0 and "" where the family

@@ -1,9 +1,7 @@
 #include "speech/live_session.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <iterator>
+#include <utility>
 
 #include "base/turns.h"
 #include "speech/word_times.h"
@@ -13,24 +11,38 @@ namespace {
 
 constexpr int kRate_hz = kHearingRate_hz;
 
-// A pause this long ends a piece of text; longer ones would only keep the user waiting.
+// A pause this long ends a turn; longer ones would only keep the user waiting.
+constexpr double kTurnPause_s = 0.6;
+
 ChunkOptions live_chunks(const CuttingOptions& options, const VadOptions& vad) {
+  const double span_pad_s = vad.speech_pad_ms / 1000.0;
   return {.max_s = options.chunk_length_s,
-          .max_gap_s = 0.6,
+          .max_gap_s = kTurnPause_s - span_pad_s,
           .pad_s = 0.3,
-          .span_pad_s = vad.speech_pad_ms / 1000.0};
+          .span_pad_s = span_pad_s,
+          .live = true};
 }
 
 // Of a sender that stops in speech: whether that goes on is seen in the first frames that it sends
 // again, and this long it is waited for at most where more had come than its time.
-constexpr int64_t kFirstFrames = 5;
+constexpr int64_t kFirstFrames = kRate_hz / 6;
 constexpr double kMostPatience_s = 10;
 
-// Speech is noticed this long after it begins, and one partial text follows another.
-constexpr int64_t kOnset = kRate_hz / 2;
-constexpr int64_t kPartialEvery = kRate_hz / 2;
+// The first draft is made so long after somebody began, and one follows the other.
+constexpr int64_t kFirstDraft = kRate_hz * 2 / 5;
+constexpr int64_t kDraftEvery = kRate_hz * 3 / 10;
+constexpr int64_t kLeastApart = kRate_hz / 10;
+// A word is due when so much was spoken, of the first one and of one behind another: it is told
+// then, a draft and a piece of sound later, a second after the first word, and 1.5 s after the last
+// one. It may be less certain so long before.
+constexpr int64_t kFirstWord = kRate_hz * 11 / 10;
+constexpr int64_t kNextWord = kRate_hz * 13 / 10;
+constexpr int64_t kSoon = kRate_hz * 3 / 10;
 // Drafts take a third of the time at most, so that a slow machine keeps up with the speaker.
 constexpr double kDraftRest = 3;
+
+// Whoever sends faster than it is heard waits where so much is behind.
+constexpr int64_t kMostBehind = int64_t{60} * kRate_hz;
 
 bool blank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
@@ -58,11 +70,19 @@ LiveSession::LiveSession(std::shared_ptr<WindowQueue> queue,
     : queue_(std::move(queue)),
       voice_(std::move(voice)),
       options_(options),
+      agreement_(
+          [header = queue_->model().header()](int32_t token) { return header->token_text(token); }),
       client_(std::move(client)) {
   reset();
 }
 
-void LiveSession::listen_anew() {
+LiveSession::~LiveSession() {
+  client_.reset();
+}
+
+void LiveSession::reset() {
+  forget(text_);
+  forget(draft_);
   const CuttingOptions& options = options_.cutting;
   VadOptions vad = voice_->for_recogniser(options.vad_options);
   if (vad.negative_threshold < 0) {
@@ -71,24 +91,19 @@ void LiveSession::listen_anew() {
   }
   const ChunkOptions chunks = live_chunks(options, vad);
   vad.max_speech_s = std::min(vad.max_speech_s, chunks.max_s - 2 * chunks.pad_s);
-  detector_ = voice_->session();
-  segmenter_.emplace(vad, voice_->frame_s());
-  chunker_.emplace(chunks, kRate_hz);
-  long_speech_.emplace(kRate_hz);
-  detector_begin_ = samples_.end();
-  detected_frames_ = 0;
-  speech_begin_ = samples_.end();
-  speaking_ = false;
-  partial_.clear();
-}
-
-void LiveSession::reset() {
   samples_ = {};
-  listen_anew();
+  turns_.emplace(*voice_, vad, chunks);
+  parts_.clear();
+  open_ = {};
+  agreement_.reset();
+  began_ = 0;
+  word_due_ = 0;
+  patience_ = 0;
+  drafted_ = 0;
+  draft_every_ = kDraftEvery;
   cut_in_speech_ = false;
+  cut_at_ = 0;
   patience_s_ = kSenderStall_s;
-  last_partial_ = 0;
-  partial_every_ = kPartialEvery;
   next_id_ = 0;
   last_speech_s_ = 0;
   language_.clear();
@@ -99,214 +114,299 @@ void LiveSession::reset() {
   told_language_ = queue_->model().header()->facts().language_asked(options_.decoding.language);
 }
 
-Result<std::vector<LiveSession::Chunk>> LiveSession::find_speech(std::span<const float> samples) {
-  samples_.append(samples);
-  MYNAH_TRY(const auto probabilities, detector_->push(samples));
-  // Frame by frame, so that where a chunk ends does not depend on how the samples come.
-  std::vector<SpeechChunk> chunks;
-  for (const float& probability : probabilities) {
-    const double now_s = static_cast<double>(++detected_frames_) * voice_->frame_s();
-    const std::vector<SpeechSpan> spans = segmenter_->push({&probability, 1});
-    if (cut_in_speech_ && detected_frames_ == kFirstFrames) {
-      // Speech at once: it was cut, and the sender sends pieces of what goes on.
-      patience_s_ =
-          segmenter_->speaking() ? std::min(2 * patience_s_, kMostPatience_s) : kSenderStall_s;
-      cut_in_speech_ = false;
+void LiveSession::ask(Asked& asked, const WindowTask& task, bool draft) {
+  asked.wanted = {};
+  asked.is_open = true;
+  asked.since = Clock::now();
+  const auto answer = [this, &asked, wanted = asked.wanted.get_token()](
+                          size_t /*window*/, WindowQueue::Outcome outcome) {
+    const std::lock_guard lock(mutex_);
+    if (!wanted.stop_requested()) {
+      asked.answer = std::move(outcome.heard);
+      answered_.notify_all();
     }
-    const double heard_s = segmenter_->speaking() ? 0.0 : now_s;
-    long_speech_->add(spans);
-    std::ranges::move(chunker_->push(spans, heard_s), std::back_inserter(chunks));
-    if (const auto since_s = segmenter_->speaking_since()) {
-      // What cannot share a window with it need not wait for its end.
-      std::ranges::move(chunker_->make_room({*since_s, now_s}), std::back_inserter(chunks));
-    }
-  }
-  std::vector<Chunk> found = chunks_of(chunks);
-  for (const Chunk& chunk : found) {
-    speech_begin_ = std::max(speech_begin_, chunk.range.end);
-  }
-  const bool speaking = segmenter_->speaking() || chunker_->open();
-  if (speaking && !speaking_) {
-    const int64_t onset = samples_.end() - static_cast<int64_t>(samples.size()) - kOnset;
-    speech_begin_ = std::max({samples_.begin(), speech_begin_, onset});
-  } else if (!speaking) {
-    partial_.clear();
-  }
-  speaking_ = speaking;
-  return found;
-}
-
-std::vector<LiveSession::Chunk> LiveSession::chunks_of(std::span<const SpeechChunk> found) {
-  const auto in_recording = [this](const SampleRange& range) {
-    return SampleRange{range.begin + detector_begin_, range.end + detector_begin_};
   };
-  std::vector<Chunk> chunks;
-  for (const SpeechChunk& chunk : found) {
-    chunks.push_back({.range = in_recording(chunk.range),
-                      .speech = in_recording(chunk.speech),
-                      .surely_speech = voice_->is_sure() && long_speech_->in(chunk.range)});
+  client_->submit({&task, 1}, asked.wanted.get_token(), answer, draft);
+}
+
+std::optional<Result<HeardWindow>> LiveSession::answer_to(Asked& asked) {
+  const std::lock_guard lock(mutex_);
+  asked.is_open = asked.is_open && !asked.answer;
+  return std::exchange(asked.answer, std::nullopt);
+}
+
+void LiveSession::forget(Asked& asked) {
+  asked.wanted.request_stop();
+  static_cast<void>(answer_to(asked));
+  asked.is_open = false;
+}
+
+void LiveSession::take(TurnDetector::Found found) {
+  for (const Turn& turn : found.turns) {
+    open_.turn = turn;
+    end_part();
   }
-  return chunks;
+  for (const VoiceEvent& event : found.events) {
+    if (event.kind == VoiceEvent::Kind::Began) {
+      began_ = event.at;
+      word_due_ = turns_->spoken() + kFirstWord;
+    } else if (event.kind == VoiceEvent::Kind::Ended && open_.begun.empty()) {
+      forget_draft();
+    } else if (event.kind == VoiceEvent::Kind::Ended) {
+      end_part();  // it was nobody after all; yet what was said for good stays
+    }
+  }
 }
 
-Result<std::vector<LiveSession::Chunk>> LiveSession::end_speech() {
-  MYNAH_TRY(const auto probabilities, detector_->flush());
-  const double duration_s = seconds_of(samples_.end() - detector_begin_);
-  std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
-  std::ranges::copy(segmenter_->flush(duration_s), std::back_inserter(spans));
-  long_speech_->add(spans);
-  std::vector<SpeechChunk> chunks = chunker_->push(spans, 0.0);
-  std::ranges::copy(chunker_->flush(duration_s), std::back_inserter(chunks));
-  return chunks_of(chunks);
+void LiveSession::end_part() {
+  open_.rest = agreement_.rest();
+  parts_.push_back(std::exchange(open_, {}));
+  forget_draft();
 }
 
-WindowTask LiveSession::task_of(const SampleRange& range, bool surely_speech) const {
+void LiveSession::forget_draft() {
+  agreement_.reset();
+  forget(draft_);
+}
+
+WindowTask LiveSession::task_of(const Part& part) const {
   const CuttingOptions& cutting = options_.cutting;
   const bool prompted =
       !cutting.initial_prompt.empty() && (!begun_ || cutting.condition_on_previous_text);
-  return {.samples = samples_.slice(range.begin, range.end),
+  return {.samples = samples_.slice(part.turn.range.begin, part.turn.range.end),
           .prompts = prompted ? std::vector{cutting.initial_prompt} : std::vector<std::string>{},
           .previous = previous_,
-          .language = told_language_,
-          .seed = options_.decoding.seed ^ static_cast<uint64_t>(range.begin),
-          .surely_speech = surely_speech,
-          .begin_s = seconds_of(range.begin)};
+          .language = told_language_.empty() ? part.language : told_language_,
+          .begun = part.begun,
+          .seed = options_.decoding.seed ^ static_cast<uint64_t>(part.turn.range.begin),
+          .surely_speech = part.turn.surely_speech,
+          .alone = true,
+          .begin_s = seconds_of(part.turn.range.begin)};
 }
 
-std::vector<Segment> LiveSession::segments_of(const Chunk& chunk, const HeardWindow& heard) {
-  const SampleRange& range = chunk.range;
+std::vector<Segment> LiveSession::segments_of(const Part& part, const HeardWindow& heard) const {
+  const SampleRange& range = part.turn.range;
   const double end_s = seconds_of(range.end);
   std::vector<Segment> segments = segments_at(heard, seconds_of(range.begin));
-  share_out_words(segments, heard.words, seconds_of(range.begin), last_speech_s_);
-  give_words_length(segments, seconds_of(range.begin));
+  if (heard.silent || !heard.text().starts_with(text_of(part.begun))) {
+    segments = part.begun;  // what was said for good stays, whatever was heard last
+    for (Segment& segment : segments) {
+      segment.start_s = seconds_of(range.begin);
+      segment.end_s = end_s;
+    }
+  } else {
+    share_out_words(segments, heard.words, seconds_of(range.begin), last_speech_s_);
+    give_words_length(segments, seconds_of(range.begin));
+  }
   for (Segment& segment : segments) {
     segment.end_s = std::min(end_s, segment.end_s);
   }
-  std::erase_if(segments, [&heard](const Segment& segment) {
-    return blank(segment.text) || segment.start_s >= segment.end_s || heard.silent;
+  std::erase_if(segments, [](const Segment& segment) {
+    return blank(segment.text) || segment.start_s >= segment.end_s;
   });
-  keep_to_speech(segments, seconds_of(chunk.speech.begin), seconds_of(chunk.speech.end));
+  keep_to_speech(segments, seconds_of(part.turn.speech.begin), seconds_of(part.turn.speech.end));
   return segments;
 }
 
-Result<LiveText> LiveSession::commit_chunks(std::span<const Chunk> chunks) {
-  LiveText live;
-  std::vector<Chunk> waiting(chunks.rbegin(), chunks.rend());  // the first is last
-  while (!waiting.empty()) {
-    const Chunk chunk = waiting.back();
-    const SampleRange& range = chunk.range;
-    waiting.pop_back();
-    const WindowTask task = task_of(range, chunk.surely_speech);
-    const Result<HeardWindow> decoded = client_->hear(task, std::stop_token());
-    if (!decoded) {
-      return end_with(decoded.error());
-    }
-    const HeardWindow& heard = *decoded;
-    if (const auto first = heard.shorter) {
-      waiting.push_back({{range.begin + *first, range.end}, chunk.speech, chunk.surely_speech});
-      waiting.push_back({{range.begin, range.begin + *first}, chunk.speech, chunk.surely_speech});
-      continue;
-    }
-    begun_ = true;
-    if (told_language_.empty() && !heard.language.empty()) {
-      told_language_ = heard.language;
-      language_ = heard.language;
-      language_probability_ = heard.language_probability;
-    }
-    if (!options_.cutting.condition_on_previous_text) {
-      previous_.clear();
-    }
-    for (Segment& segment : segments_of(chunk, heard)) {
-      segment.id = next_id_++;
-      last_speech_s_ = segment.end_s;
-      if (options_.cutting.condition_on_previous_text) {
-        previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
-      }
-      live.committed.push_back(std::move(segment));
-    }
-    partial_.clear();
+void LiveSession::commit_first(const HeardWindow& heard, LiveText& live) {
+  Part part = std::move(parts_.front());
+  parts_.pop_front();
+  if (heard.shorter) {
+    Part rest = part;
+    rest.begun.clear();
+    rest.rest.clear();
+    part.turn.range.end = rest.turn.range.begin = part.turn.range.begin + *heard.shorter;
+    parts_.push_front(std::move(rest));
+    parts_.push_front(std::move(part));
+    return;
   }
+  begun_ = true;
+  if (told_language_.empty() && !heard.language.empty()) {
+    told_language_ = heard.language;
+    language_ = heard.language;
+    language_probability_ = heard.language_probability;
+  }
+  if (!options_.cutting.condition_on_previous_text) {
+    previous_.clear();
+  }
+  for (Segment& segment : segments_of(part, heard)) {
+    segment.id = next_id_++;
+    last_speech_s_ = segment.end_s;
+    if (options_.cutting.condition_on_previous_text) {
+      previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
+    }
+    live.committed.push_back(std::move(segment));
+  }
+}
+
+bool LiveSession::draft_is_due() const {
+  if (!options_.cutting.partial_text || !turns_->speaking() || !parts_.empty()) {
+    return false;
+  }
+  const bool word_is_due = patience_left() <= 0 && patience_ > 0;
+  const int64_t due = word_is_due ? drafted_ + kLeastApart : drafted_ + draft_every_;
+  return samples_.end() >= std::max(due, began_ + kFirstDraft);
+}
+
+int64_t LiveSession::patience_left() const {
+  return word_due_ - turns_->spoken();
+}
+
+Hurry LiveSession::hurry() const {
+  if (turns_->pausing() || patience_ > kSoon) {
+    return Hurry::No;
+  }
+  return patience_ > 0 ? Hurry::Some : Hurry::Most;
+}
+
+void LiveSession::take_draft(const HeardWindow& draft) {
+  const std::chrono::duration<double> took = Clock::now() - draft_.since;
+  draft_every_ = std::max(kDraftEvery, static_cast<int64_t>(took.count() * kDraftRest * kRate_hz));
+  if (draft.silent || blank(draft.text())) {
+    return;
+  }
+  if (agreement_.add(draft.segments, hurry())) {
+    word_due_ = word_due_ - patience_ + kNextWord;
+    open_.begun = agreement_.agreed();
+    open_.language = draft.language;
+  }
+}
+
+Status LiveSession::go_on(LiveText& live) {
+  while (true) {
+    if (const auto heard = answer_to(text_)) {
+      if (!*heard) {
+        return std::unexpected(heard->error());
+      }
+      commit_first(**heard, live);
+    }
+    if (const auto heard = answer_to(draft_)) {
+      if (!*heard) {
+        return std::unexpected(heard->error());
+      }
+      take_draft(**heard);
+    }
+    if (parts_.empty() || text_.is_open) {
+      break;
+    }
+    ask(text_, task_of(parts_.front()), false);
+  }
+  if (draft_is_due() && !draft_.is_open) {
+    drafted_ = samples_.end();
+    patience_ = patience_left();
+    open_.turn.range = {turns_->begin(), samples_.end()};
+    open_.turn.surely_speech = turns_->is_sure();
+    ask(draft_, task_of(open_), true);
+  }
+  return {};
+}
+
+int64_t LiveSession::samples_left() const {
+  int64_t left = 0;
+  for (const Part& part : parts_) {
+    left += part.turn.range.end - part.turn.range.begin;
+  }
+  return left;
+}
+
+Status LiveSession::wait_until(FunctionRef<bool()> done, const std::stop_token& stop,
+                               LiveText& live) {
+  while (!done()) {
+    std::unique_lock lock(mutex_);
+    if (!answered_.wait(lock, stop, [this] { return text_.answer || draft_.answer; })) {
+      return fail(ErrorCode::Cancelled, "stopped while what was said was being heard");
+    }
+    lock.unlock();
+    MYNAH_TRY_STATUS(go_on(live));
+  }
+  return {};
+}
+
+LiveText LiveSession::told(LiveText live) const {
+  // While a turn waits for its text no drafts are made of what is said behind it.
+  live.agreed = text_of(parts_.empty() ? open_.begun : parts_.front().begun);
+  live.partial = parts_.empty() ? agreement_.rest() : parts_.front().rest;
   live.language = language_;
   live.language_probability = language_probability_;
   return live;
 }
 
-bool LiveSession::partial_is_due() const {
-  return options_.cutting.partial_text && speaking_ &&
-         samples_.end() - std::max(last_partial_, speech_begin_) >= partial_every_;
-}
-
-Status LiveSession::show_draft() {
-  last_partial_ = samples_.end();
-  const auto start = std::chrono::steady_clock::now();
-  const auto longest = static_cast<int64_t>(options_.cutting.chunk_length_s * kRate_hz);
-  const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
-  const auto draft = client_->draft(task_of(said, voice_->is_sure()), std::stop_token());
-  if (!draft) {
-    return end_with(draft.error());
-  }
-  if (std::string text = draft->text(); !draft->silent && !blank(text)) {
-    partial_ = std::move(text);
-  }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  partial_every_ =
-      std::max(kPartialEvery, static_cast<int64_t>(took.count() * kDraftRest * kRate_hz));
-  return {};
-}
-
 std::unexpected<Error> LiveSession::end_with(Error error) {
+  forget(text_);
+  forget(draft_);
   dead_ = std::move(error);
   return std::unexpected(*dead_);
 }
 
-Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
+template <class Step>
+Result<LiveText> LiveSession::listen(const std::stop_token& stop, Step step) {
+  if (dead_) {
+    return std::unexpected(*dead_);
+  }
   const UrgencyScope somebody_speaks(Urgency::Interactive);
-  MYNAH_TRY(const std::vector<Chunk> chunks, find_speech(samples));
-  MYNAH_TRY(LiveText live, commit_chunks(chunks));
-  if (partial_is_due()) {
-    MYNAH_TRY_STATUS(show_draft());
+  LiveText live;
+  if (const Status status = step(live); !status) {
+    return end_with(status.error());
   }
-  live.partial = partial_;
-  // A span that is still open may have begun as long ago as a chunk lasts.
-  samples_.discard_before(
-      samples_.end() - static_cast<int64_t>((2 * options_.cutting.chunk_length_s + 5) * kRate_hz));
-  return live;
-}
-
-Result<LiveText> LiveSession::commit_now() {
-  const UrgencyScope somebody_waits(Urgency::Interactive);
-  MYNAH_TRY(const std::vector<Chunk> chunks, end_speech());
-  MYNAH_TRY(LiveText live, commit_chunks(chunks));
-  listen_anew();
-  return live;
-}
-
-Result<LiveText> LiveSession::push(std::span<const float> samples) {
-  return dead_ ? std::unexpected(*dead_) : push_now(samples);
-}
-
-Result<LiveText> LiveSession::commit() {
-  return dead_ ? std::unexpected(*dead_) : commit_now();
-}
-
-Result<LiveText> LiveSession::idle(const SenderSilence& silence) {
-  const bool stalled =
-      silence.since_last_s >= kSenderStall_s &&
-      (silence.since_played_s >= kSenderStall_s || silence.since_last_s >= patience_s_);
-  const bool pause = segmenter_->pausing();
-  if (!(pause ? silence.since_last_s >= kSenderPause_s : stalled) ||
-      !(segmenter_->holds_speech() || chunker_->open())) {
-    LiveText nothing_new;
-    nothing_new.partial = partial_;
-    return nothing_new;
+  if (stop.stop_requested()) {
+    return end_with({ErrorCode::Cancelled, "stopped while audio was still coming"});
   }
-  Result<LiveText> live = commit();
-  cut_in_speech_ = !pause;
-  return live;
+  return told(std::move(live));
 }
 
-Result<LiveText> LiveSession::flush() {
-  return commit();
+Result<LiveText> LiveSession::push(std::span<const float> samples, const std::stop_token& stop) {
+  return listen(stop, [&](LiveText& live) -> Status {
+    samples_.append(samples);
+    MYNAH_TRY(TurnDetector::Found found, turns_->push(samples, stop));
+    take(std::move(found));
+    if (cut_in_speech_ && turns_->heard() >= cut_at_ + kFirstFrames) {
+      // Speech at once: it was cut, and the sender sends pieces of what goes on.
+      const bool goes_on = began_ > cut_at_ && began_ <= cut_at_ + kFirstFrames;
+      patience_s_ = goes_on ? std::min(2 * patience_s_, kMostPatience_s) : kSenderStall_s;
+      cut_in_speech_ = false;
+    }
+    MYNAH_TRY_STATUS(go_on(live));
+    MYNAH_TRY_STATUS(wait_until([this] { return samples_left() <= kMostBehind; }, stop, live));
+    const int64_t first = parts_.empty() ? turns_->begin() : parts_.front().turn.range.begin;
+    samples_.discard_before(first - kRate_hz);  // padding may still become longer
+    return {};
+  });
+}
+
+Result<LiveText> LiveSession::commit(const std::stop_token& stop) {
+  return listen(stop, [&](LiveText& live) -> Status {
+    MYNAH_TRY(TurnDetector::Found found, turns_->end(stop));
+    take(std::move(found));
+    MYNAH_TRY_STATUS(go_on(live));
+    return wait_until([this] { return parts_.empty(); }, stop, live);
+  });
+}
+
+Result<LiveText> LiveSession::wait(const std::stop_token& stop) {
+  return listen(stop, [&](LiveText& live) -> Status {
+    MYNAH_TRY_STATUS(go_on(live));
+    return wait_until([this] { return !text_.is_open && !draft_.is_open; }, stop, live);
+  });
+}
+
+Result<LiveText> LiveSession::idle(const SenderSilence& silence, const std::stop_token& stop) {
+  return listen(stop, [&](LiveText& live) -> Status {
+    const bool stalled =
+        silence.since_last_s >= kSenderStall_s &&
+        (silence.since_played_s >= kSenderStall_s || silence.since_last_s >= patience_s_);
+    const bool pause = turns_->pausing();
+    if ((pause ? silence.since_last_s >= kSenderPause_s : stalled) && turns_->holds_speech()) {
+      cut_in_speech_ = !pause;
+      cut_at_ = turns_->heard();
+      MYNAH_TRY(TurnDetector::Found found, turns_->end(stop));
+      take(std::move(found));
+    }
+    return go_on(live);
+  });
+}
+
+Result<LiveText> LiveSession::flush(const std::stop_token& stop) {
+  return commit(stop);
 }
 
 }  // namespace mynah

@@ -46,11 +46,13 @@ class RecognizerObserver {
   virtual void on_done(size_t job, const Result<Transcript>& result) = 0;
 };
 
-// What a live session knows so far. Committed text never changes; partial text may.
+// What a live session knows so far. Committed segments never change, nor do agreed words: the
+// segments that are committed next begin with them. Partial text may.
 struct LiveText {
   std::vector<Segment> committed;  // new since the last call
-  std::string partial;
-  std::string language;  // that was heard; "" until then, and where it was given
+  std::string agreed;              // of what is not committed yet
+  std::string partial;             // behind that
+  std::string language;            // that was heard; "" until then, and where it was given
   float language_probability = 0;
 };
 
@@ -71,20 +73,32 @@ class Recognizer {
  public:
   virtual ~Recognizer() = default;
 
-  // One live recording: push 16 kHz mono samples as they come.
+  // One live recording: push 16 kHz mono samples as they come. Each call returns what is new. Once
+  // stop is requested it ends with Cancelled, as every later one does until reset().
   class Session {
    public:
     virtual ~Session() = default;
-    virtual Result<LiveText> push(std::span<const float> samples) = 0;
-    // Recognises what is there now, without waiting for silence, and commits it.
-    virtual Result<LiveText> commit() = 0;
 
-    // Nothing comes: to be called now and then. Commits what was said where the silence is long
-    // enough to end it. Times stay those of the samples.
-    virtual Result<LiveText> idle(const SenderSilence& /*silence*/) { return LiveText{}; }
+    // Takes what comes next; its text comes with this call or a later one. Where a minute and more
+    // waits to be heard it waits, too, so that the sender is slowed down.
+    virtual Result<LiveText> push(std::span<const float> samples,
+                                  const std::stop_token& stop = {}) = 0;
 
-    // The recording is over: commits the rest.
-    virtual Result<LiveText> flush() = 0;
+    // Nothing comes: to be called now and then. Ends what was said where the silence is long enough
+    // for that. Times stay those of the samples.
+    virtual Result<LiveText> idle(const SenderSilence& silence,
+                                  const std::stop_token& stop = {}) = 0;
+
+    // Waits for what was asked of the model so far: the text of what was ended, and a draft of what
+    // goes on.
+    virtual Result<LiveText> wait(const std::stop_token& stop = {}) = 0;
+
+    // Ends what was said here, without waiting for silence, and waits for the text of all that
+    // came.
+    virtual Result<LiveText> commit(const std::stop_token& stop = {}) = 0;
+
+    // The same: the recording is over.
+    virtual Result<LiveText> flush(const std::stop_token& stop = {}) = 0;
     virtual void reset() = 0;
   };
 

@@ -55,10 +55,27 @@ size_t SpeechChunker::best_cut(const SpeechSpan& next) const {
   return best;
 }
 
+double SpeechChunker::longest_gap_s() const {
+  // From half of the longest chunk on, until at three quarters any pause ends it.
+  const double length_s = open_.back().end_s - open_.front().start_s;
+  const double left = 3.0 - 4.0 * length_s / options_.max_s;
+  return options_.live ? options_.max_gap_s * std::clamp(left, 0.0, 1.0) : options_.max_gap_s;
+}
+
+int64_t SpeechChunker::begin_of(double next_s, double now_s) const {
+  const SpeechSpan chunk{open_.empty() ? next_s : open_.front().start_s, now_s};
+  return padded(chunk, 0, now_s).range.begin;
+}
+
+bool SpeechChunker::is_full(double next_s, double now_s) const {
+  const double begin_s = open_.empty() ? next_s : open_.front().start_s;
+  return now_s - begin_s >= options_.max_s - 2 * options_.pad_s;
+}
+
 std::vector<SpeechChunk> SpeechChunker::make_room(const SpeechSpan& next) {
   std::vector<SpeechChunk> chunks;
   while (!open_.empty()) {
-    const bool long_pause = next.start_s - open_.back().end_s > options_.max_gap_s;
+    const bool long_pause = next.start_s - open_.back().end_s > longest_gap_s();
     if (!long_pause && next.end_s - open_.front().start_s <= options_.max_s) {
       break;
     }
@@ -75,6 +92,10 @@ std::vector<SpeechChunk> SpeechChunker::push(std::span<const SpeechSpan> spans, 
   for (const SpeechSpan& span : spans) {
     std::ranges::move(make_room(span), std::back_inserter(chunks));
     open_.push_back(span);
+    if (options_.live && is_full(span.start_s, span.end_s)) {
+      chunks.push_back(close(open_.size(), span.end_s));
+      continue;
+    }
     // Speech without a pause is cut where the window ends.
     while (open_.front().end_s - open_.front().start_s > options_.max_s) {
       const SpeechSpan rest{open_.front().start_s + options_.max_s, open_.front().end_s};
@@ -83,7 +104,7 @@ std::vector<SpeechChunk> SpeechChunker::push(std::span<const SpeechSpan> spans, 
       open_.push_back(rest);
     }
   }
-  if (!open_.empty() && heard_s - open_.back().end_s > options_.max_gap_s) {
+  if (!open_.empty() && heard_s - open_.back().end_s > longest_gap_s()) {
     chunks.push_back(close(open_.size(), heard_s));
   }
   return chunks;

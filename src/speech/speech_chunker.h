@@ -38,25 +38,36 @@ struct ChunkOptions {
                            // hears a recording better from its own beginning to its own end
   double pad_s = 0.4;      // kept before and after the speech, as faster-whisper does
   double span_pad_s = kSoftSound_s;  // what the spans have before and after their speech
+  // Somebody waits for the chunks: past half of max_s an ever shorter pause ends one, so that what
+  // was shown of the speech behind it need not be taken back.
+  bool live = false;
 };
 
-// Takes spans in rising order; hands out a chunk as soon as no later span can join it.
+// Takes spans in rising order; hands out a chunk as soon as no later span can join it. Which chunks
+// come does not hang on how soon it is told of what.
 class SpeechChunker {
  public:
   SpeechChunker(const ChunkOptions& options, int rate_hz) : options_(options), rate_hz_(rate_hz) {}
 
   // `heard_s`: how far the recording is known; no later span begins before it.
   std::vector<SpeechChunk> push(std::span<const SpeechSpan> spans, double heard_s);
-  // Hands out what cannot be in one chunk with `next`: the span that comes after those pushed, as
-  // long as it is or, while it goes on, as long as it has become.
-  std::vector<SpeechChunk> make_room(const SpeechSpan& next);
   // The recording ends here.
   std::vector<SpeechChunk> flush(double duration_s);
 
   // Whether a chunk has begun that may still grow.
   [[nodiscard]] bool open() const { return !open_.empty(); }
 
+  // Where the chunk will begin that is open, or else the one of a span that goes on from `next_s`
+  // to `now_s`; in samples.
+  [[nodiscard]] int64_t begin_of(double next_s, double now_s) const;
+  // Whether with a span until now_s there is no more room in the chunk.
+  [[nodiscard]] bool is_full(double next_s, double now_s) const;
+
  private:
+  // Hands out what cannot be in one chunk with `next`, the span that comes after those pushed.
+  std::vector<SpeechChunk> make_room(const SpeechSpan& next);
+  // The longest pause inside of the chunk that is open.
+  [[nodiscard]] double longest_gap_s() const;
   // The chunk with its padding; `after_s` is wanted after it, and nothing past limit_s.
   [[nodiscard]] SpeechChunk padded(const SpeechSpan& chunk, double after_s, double limit_s) const;
 

@@ -67,6 +67,7 @@ struct SpeechSegmenter::State {
   // for the begin of the next one.
   std::optional<Nanoseconds> padded_begin;  // of the speech that is going on, once it is certain
   std::optional<Run> waiting;               // begin padded, end not yet
+  Nanoseconds cut_at = 0;                   // no padding goes back behind it
   std::vector<SpeechSpan> ready;
 
   void step(float probability);
@@ -157,7 +158,7 @@ Nanoseconds SpeechSegmenter::State::pad_apart(Nanoseconds next_begin) {
     emit({waiting->begin, waiting->end + each});
     waiting.reset();
   }
-  return std::max<Nanoseconds>(0, next_begin - each);
+  return std::max(cut_at, next_begin - each);
 }
 
 // Called between frames.
@@ -187,6 +188,7 @@ void SpeechSegmenter::State::end_recording(Nanoseconds duration) {
 
 void SpeechSegmenter::State::restart() {
   now = 0;
+  cut_at = 0;
   forget_speech();
   waiting.reset();
   ready.clear();
@@ -231,11 +233,22 @@ bool SpeechSegmenter::pausing() const {
   return !state_->begin || state_->quiet;
 }
 
-std::optional<double> SpeechSegmenter::speaking_since() const {
-  if (!state_->begin || state_->waiting) {
-    return std::nullopt;
+std::vector<SpeechSpan> SpeechSegmenter::cut() {
+  if (state_->begin) {
+    state_->finish(state_->now);
+    state_->forget_speech();
+    state_->emit(*std::exchange(state_->waiting, std::nullopt));
+    state_->cut_at = state_->now;
   }
-  const Nanoseconds padded = std::max<Nanoseconds>(0, *state_->begin - state_->pad);
+  return std::exchange(state_->ready, {});
+}
+
+double SpeechSegmenter::known_until() const {
+  if (state_->waiting) {
+    return to_seconds(state_->waiting->begin);
+  }
+  const Nanoseconds first = state_->begin.value_or(state_->now);
+  const Nanoseconds padded = std::max(state_->cut_at, first - state_->pad);
   return to_seconds(state_->padded_begin.value_or(padded));
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ struct Segment {
   float no_speech_probability = 0;
   std::string speaker;  // who spoke, where that is known
 };
+
+// All that the segments say.
+[[nodiscard]] inline std::string text_of(std::span<const Segment> segments) {
+  std::string text;
+  for (const Segment& segment : segments) {
+    text += segment.text;
+  }
+  return text;
+}
 
 // Milliseconds spent in one stage, and on what.
 struct StageTiming {

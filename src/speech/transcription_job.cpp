@@ -16,10 +16,6 @@ namespace mynah {
 namespace {
 
 constexpr int kRate_hz = kHearingRate_hz;
-// Speech is known this long after it was said: padding, and frames on their way.
-constexpr double kVoiceLatency_s = 1.0;
-// The longest a span can be that is still open, with the chunk that it may join.
-constexpr double kLongestUnknown_s = 65.0;
 constexpr size_t kPieceSamples = kRate_hz;  // read at a time
 // A whole recording as short as this is of a word, where there is speech in it.
 constexpr int64_t kOneWord = kRate_hz;
@@ -47,10 +43,6 @@ bool blank(std::string_view text) {
 VadOptions window_sized(VadOptions options, double window_s) {
   options.max_speech_s = std::min(options.max_speech_s, window_s - 1.0);
   return options;
-}
-
-double span_pad_s(const VoiceDetector* voice, const CuttingOptions& options) {
-  return voice == nullptr ? 0 : voice->for_recogniser(options.vad_options).speech_pad_ms / 1000.0;
 }
 
 // In order of time; what several clips share is heard once.
@@ -85,23 +77,18 @@ TranscriptionJob::TranscriptionJob(std::shared_ptr<const HearingHeader> header,
       source_(std::move(source)),
       number_(number),
       piece_(kPieceSamples),
-      clips_(ranges_of(options_.cutting.clips)),
-      long_speech_(kRate_hz),
-      chunker_({.max_s = options_.cutting.chunk_length_s,
-                .span_pad_s = span_pad_s(voice, options_.cutting)},
-               kRate_hz) {
+      clips_(ranges_of(options_.cutting.clips)) {
   const CuttingOptions& cutting = options_.cutting;
   if (voice != nullptr && cutting.vad && facts().wants_vad) {
-    voice_ = voice->session();
-    segmenter_.emplace(
-        window_sized(voice->for_recogniser(cutting.vad_options), cutting.chunk_length_s),
-        voice->frame_s());
-    surely_speech_ = voice->is_sure();
+    const VadOptions vad = voice->for_recogniser(cutting.vad_options);
+    turns_.emplace(
+        *voice, window_sized(vad, cutting.chunk_length_s),
+        ChunkOptions{.max_s = cutting.chunk_length_s, .span_pad_s = vad.speech_pad_ms / 1000.0});
   } else {
     std::ranges::for_each(clips_, [&](const SampleRange& clip) { add_stretch(clip, clip); });
   }
   // With voice activity a rest holds its padding only; else it may hold a short word.
-  least_samples_ = voice_ != nullptr ? kRate_hz / 2 : kLeastChunk;
+  least_samples_ = turns_ ? kRate_hz / 2 : kLeastChunk;
   language_ = facts().language_asked(options_.decoding.language);
   language_probability_ =
       options_.decoding.language != "auto" || !facts().multilingual() ? 1.0F : 0.0F;
@@ -123,27 +110,22 @@ TranscriptionJob::Stretch& TranscriptionJob::add_stretch(const SampleRange& rang
                                          .segments = {}});
 }
 
-// Chunks of speech, cut to the clips. Each has its samples: it may wait for others, hours apart, to
-// be heard with.
-void TranscriptionJob::add_chunks(const std::vector<SpeechChunk>& chunks) {
-  for (const auto& [chunk, speech] : chunks) {
-    const bool sure = surely_speech_ && (long_speech_.in(chunk) || samples_.end() <= kOneWord);
+// Turns, cut to the clips. Each has its samples: it may wait for others, hours apart, to be heard
+// with.
+void TranscriptionJob::add_turns(std::span<const Turn> turns) {
+  for (const Turn& turn : turns) {
+    const bool one_word = turns_->is_sure() && samples_.end() <= kOneWord;
     for (const SampleRange& clip : clips_) {
-      const SampleRange both{std::max(chunk.begin, clip.begin),
-                             std::min({chunk.end, clip.end, samples_.end()})};
+      const SampleRange both{std::max(turn.range.begin, clip.begin),
+                             std::min({turn.range.end, clip.end, samples_.end()})};
       if (both.end - both.begin >= kLeastChunk) {
         const auto samples = samples_.slice(both.begin, both.end);
-        Stretch& stretch = add_stretch(both, speech);
+        Stretch& stretch = add_stretch(both, turn.speech);
         stretch.samples.assign(samples.begin(), samples.end());
-        stretch.surely_speech = sure;
+        stretch.surely_speech = turn.surely_speech || one_word;
       }
     }
   }
-}
-
-void TranscriptionJob::add_spans(std::span<const SpeechSpan> spans) {
-  long_speech_.add(spans);
-  add_chunks(chunker_.push(spans, heard_s_));
 }
 
 // What was found is heard, however short; a rest of it may hold its padding only.
@@ -178,7 +160,7 @@ std::optional<size_t> TranscriptionJob::windows_left() const {
     return std::nullopt;
   }
   const double unread_s = std::max(0.0, *all_s - seconds_of(samples_.end()));
-  const bool apart = voice_ != nullptr && !sequential();
+  const bool apart = turns_ && !sequential();
   return ready_windows() +
          (apart && !ended_
               ? static_cast<size_t>(std::ceil(unread_s / options_.cutting.chunk_length_s))
@@ -189,7 +171,7 @@ Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
   const auto busy = [&](const Stretch& s) { return s.window > 0 || ready(s); };
   while (!ended_ && ready_windows() < ahead && !stop.stop_requested()) {
     // Without voice activity more audio makes no more windows of a stretch that is being heard.
-    if (voice_ == nullptr && std::ranges::any_of(stretches_, busy)) {
+    if (!turns_ && std::ranges::any_of(stretches_, busy)) {
       break;
     }
     const auto first = std::ranges::find_if(stretches_, [&](const Stretch& s) { return ready(s); });
@@ -199,25 +181,25 @@ Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
     if (samples_.end() >= clips_.back().end) {
       return end_recording();
     }
-    MYNAH_TRY_STATUS(read_piece());
+    MYNAH_TRY_STATUS(read_piece(stop));
   }
   return {};
 }
 
-Status TranscriptionJob::read_piece() {
-  // The built-in detector's spans come later than kVoiceLatency_s at times: how much is read at
-  // once shows in its chunks, so that must not hang on how fast a recording is read.
-  const bool together = voice_ != nullptr && surely_speech_;
+Status TranscriptionJob::read_piece(const std::stop_token& stop) {
   const int64_t begin = samples_.end();
   PromptReads reads;
   Result<size_t> count = 0;
   do {
     count = reads.read(*source_, piece_);
     samples_.append(std::span<const float>(piece_).first(count.value_or(0)));
-  } while (together && reads.more() && samples_.end() < clips_.back().end &&
+  } while (turns_ && reads.more() && samples_.end() < clips_.back().end &&
            samples_.end() - begin < kHeardTogether);
-  if (voice_ != nullptr && samples_.end() > begin) {
-    if (Status found = find_speech(samples_.slice(begin, samples_.end())); !found) {
+  if (turns_ && samples_.end() > begin) {
+    if (Status found = find_speech(samples_.slice(begin, samples_.end()), stop); !found) {
+      if (stop.stop_requested()) {
+        return {};  // nobody wants the rest
+      }
       stop_reading();
       return found;
     }
@@ -234,32 +216,26 @@ Status TranscriptionJob::read_piece() {
   return {};
 }
 
-Status TranscriptionJob::find_speech(std::span<const float> samples) {
+Status TranscriptionJob::find_speech(std::span<const float> samples, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
-  MYNAH_TRY(const auto probabilities, voice_->push(samples));
+  MYNAH_TRY(const TurnDetector::Found found, turns_->push(samples, stop));
   vad_ms_ +=
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  const std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
-  if (!segmenter_->speaking()) {
-    heard_s_ = std::max(0.0, seconds_of(samples_.end()) - kVoiceLatency_s);
-  }
-  add_spans(spans);
-  return {};
-}
-
-Status TranscriptionJob::find_last_speech() {
-  const double duration_s = seconds_of(samples_.end());
-  MYNAH_TRY(const auto probabilities, voice_->flush());
-  add_spans(segmenter_->push(probabilities));
-  add_spans(segmenter_->flush(duration_s));
-  add_chunks(chunker_.flush(duration_s));
+  add_turns(found.turns);
   return {};
 }
 
 Status TranscriptionJob::end_recording() {
-  Status found = voice_ != nullptr ? find_last_speech() : Status{};
+  Status told;
+  if (turns_) {
+    if (const auto found = turns_->end({})) {
+      add_turns(found->turns);
+    } else {
+      told = std::unexpected(found.error());
+    }
+  }
   stop_reading();
-  return found;
+  return told;
 }
 
 void TranscriptionJob::stop_reading() {
@@ -306,7 +282,7 @@ std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
         .previous = previous_,
         .language = language_,
         .seed = options_.decoding.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek),
-        .surely_speech = voice_ == nullptr || stretch.surely_speech,
+        .surely_speech = stretch.surely_speech,
         .job = static_cast<size_t>(number_),
         .begin_s = seconds_of(stretch.seek)};
     begun_ = true;
@@ -400,7 +376,7 @@ void TranscriptionJob::accept(size_t ticket, const HeardWindow& heard) {
                 : stretch.seek + std::min(samples_of(heard.next_s), stretch.window);
     const double end_s = seconds_of(stretch.seek + stretch.window);
     const double speech_s = std::min(seconds_of(stretch.speech.end), end_s);
-    if (voice_ != nullptr && stretch.surely_speech && options_.decoding.timestamps &&
+    if (turns_ && stretch.surely_speech && options_.decoding.timestamps &&
         ends_early(segments, seconds_of(stretch.seek), speech_s)) {
       after = std::clamp(samples_of(segments.back().end_s), stretch.seek, after);
     }
@@ -435,15 +411,16 @@ void TranscriptionJob::retire_finished() {
     }
     stretches_.pop_front();
   }
-  // Speech that is still going on may have begun this long ago.
-  const double unknown_s = voice_ != nullptr && !ended_ ? kLongestUnknown_s : 0;
-  int64_t needed = samples_.end() - samples_of(unknown_s);
+  int64_t needed = samples_.end();
+  if (turns_ && !ended_) {
+    needed = turns_->begin() - kRate_hz;  // its padding may still become longer
+  }
   for (const Stretch& stretch : stretches_) {
     needed = stretch.samples.empty() ? std::min(needed, stretch.seek) : needed;
   }
   samples_.discard_before(needed);
   if (stretches_.empty()) {
-    done_samples_ = std::max(done_samples_, voice_ != nullptr ? samples_of(heard_s_) : 0);
+    done_samples_ = std::max(done_samples_, turns_ ? turns_->known_until() : 0);
   }
 }
 

@@ -14,7 +14,7 @@
 #include "speech/hearing.h"
 #include "speech/recognizer_options.h"
 #include "speech/sample_buffer.h"
-#include "speech/speech_chunker.h"
+#include "speech/turn_detector.h"
 
 namespace mynah {
 
@@ -74,13 +74,9 @@ class TranscriptionJob {
 
   // `speech`: how far somebody speaks in it.
   Stretch& add_stretch(const SampleRange& range, const SampleRange& speech);
-  void add_chunks(const std::vector<SpeechChunk>& chunks);
-  // Hands spans of speech on to the chunker.
-  void add_spans(std::span<const SpeechSpan> spans);
-  Status read_piece();
-  Status find_speech(std::span<const float> samples);
-  // What the detector says when no more comes.
-  Status find_last_speech();
+  void add_turns(std::span<const Turn> turns);
+  Status read_piece(const std::stop_token& stop);
+  Status find_speech(std::span<const float> samples, const std::stop_token& stop);
   // The recording ends here. Errors: the detector's; speech that it did not tell of is not heard.
   Status end_recording();
   // No more is read; what was found is heard.
@@ -113,13 +109,8 @@ class TranscriptionJob {
   std::vector<SampleRange> clips_;  // what is heard; never empty
   int64_t least_samples_ = 0;       // a rest shorter than this is not worth a window
 
-  std::unique_ptr<VoiceDetector::Session> voice_;  // null: everything is speech
-  bool surely_speech_ = true;                      // what it finds
-  LongSpeech long_speech_;                         // of which that is said
-  std::optional<SpeechSegmenter> segmenter_;
-  SpeechChunker chunker_;
+  std::optional<TurnDetector> turns_;  // none: everything is speech
   double vad_ms_ = 0;
-  double heard_s_ = 0;  // no speech that is still unknown begins before
 
   std::deque<Stretch> stretches_;
   size_t next_ticket_ = 0;

@@ -46,10 +46,13 @@ class SpeechSegmenter {
   // Ends the recording at `duration_s`; returns the spans still open.
   std::vector<SpeechSpan> flush(double duration_s);
   void reset();
+  // Ends the span that is open here, without padding, and returns what is complete by that.
+  std::vector<SpeechSpan> cut();
   // True between a span's begin and its end: what a live display shows.
   [[nodiscard]] bool speaking() const;
-  // Where the span that is open begins, once the end of the one before it is known.
-  [[nodiscard]] std::optional<double> speaking_since() const;
+  // No span that was not handed out begins before: the begin of the one that is open, or that may
+  // still open.
+  [[nodiscard]] double known_until() const;
   // Whether there is a span that was not handed out: it goes on, or has just ended.
   [[nodiscard]] bool holds_speech() const;
   // Whether the last frames were of no speech, though the span before them may still go on.

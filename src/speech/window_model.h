@@ -62,8 +62,8 @@ class WindowDecoder {
   [[nodiscard]] virtual Result<std::vector<HeardWindow>> decode(std::span<const WindowTask> tasks,
                                                                 const std::stop_token& stop) = 0;
 
-  // The first text that comes to mind: greedy, not tried again, without word times. For what is
-  // shown while it is still being said; silent where it is in doubt. Errors are the device's.
+  // The first text that comes to mind: not tried again, without word times. For what is shown while
+  // it is still being said; silent where it is in doubt. Errors are the device's.
   [[nodiscard]] virtual Result<HeardWindow> draft(const WindowTask& task,
                                                   const std::stop_token& stop) = 0;
 

@@ -429,35 +429,23 @@ WindowQueue::Waiting WindowQueue::Client::window_of(const WindowTask& task, size
 }
 
 void WindowQueue::Client::submit(std::span<const WindowTask> tasks, const std::stop_token& stop,
-                                 const Done& done) {
+                                 const Done& done, bool draft) {
   std::vector<Waiting> windows;
   windows.reserve(tasks.size());
   for (size_t i = 0; i < tasks.size(); ++i) {
     windows.push_back(window_of(tasks[i], i, stop, done));
+    windows.back().draft = draft;
   }
   queue_.submit(*this, std::move(windows));
 }
 
-Result<HeardWindow> WindowQueue::Client::await(const WindowTask& task, const std::stop_token& stop,
-                                               bool draft) {
+Result<HeardWindow> WindowQueue::Client::hear(const WindowTask& task, const std::stop_token& stop) {
   const auto heard = std::make_shared<std::promise<Result<HeardWindow>>>();
-  std::vector<Waiting> windows;
-  windows.push_back(window_of(task, 0, stop, [heard](size_t /*window*/, Outcome outcome) {
+  submit({&task, 1}, stop, [heard](size_t /*window*/, Outcome outcome) {
     heard->set_value(std::move(outcome.heard));
-  }));
-  windows.back().draft = draft;
-  queue_.submit(*this, std::move(windows));
+  });
   const std::stop_callback drops(stop, [this] { queue_.drop(*this, false); });
   return heard->get_future().get();
-}
-
-Result<HeardWindow> WindowQueue::Client::hear(const WindowTask& task, const std::stop_token& stop) {
-  return await(task, stop, false);
-}
-
-Result<HeardWindow> WindowQueue::Client::draft(const WindowTask& task,
-                                               const std::stop_token& stop) {
-  return await(task, stop, true);
 }
 
 }  // namespace mynah

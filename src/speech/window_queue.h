@@ -168,12 +168,12 @@ class WindowQueue::Client {
 
   // Has the windows heard, and calls `done` for each: with Cancelled once stop is requested, with
   // the device's error where none is left that can hear it. What the tasks refer to is copied.
-  void submit(std::span<const WindowTask> tasks, const std::stop_token& stop, const Done& done);
+  // `draft`: a draft of each will do (WindowDecoder::draft()).
+  void submit(std::span<const WindowTask> tasks, const std::stop_token& stop, const Done& done,
+              bool draft = false);
 
-  // The same, awaited; and a draft of a window (WindowDecoder::draft()). Must not be called from
-  // `done`.
+  // The same of one, awaited. Must not be called from `done`.
   Result<HeardWindow> hear(const WindowTask& task, const std::stop_token& stop);
-  Result<HeardWindow> draft(const WindowTask& task, const std::stop_token& stop);
 
  private:
   friend class WindowQueue;
@@ -186,7 +186,6 @@ class WindowQueue::Client {
         together_(together),
         refill_(std::move(refill)) {}
 
-  Result<HeardWindow> await(const WindowTask& task, const std::stop_token& stop, bool draft);
   [[nodiscard]] Waiting window_of(const WindowTask& task, size_t number,
                                   const std::stop_token& stop, const Done& done);
 

@@ -37,7 +37,8 @@ class FakeRecognizer : public Recognizer {
    public:
     explicit FakeSession(const FakeRecognizer& fake) : fake_(fake), silent_(fake.silent) {}
 
-    Result<LiveText> push(std::span<const float> samples) override {
+    Result<LiveText> push(std::span<const float> samples,
+                          const std::stop_token& /*stop*/) override {
       if (fake_.on_push) {
         fake_.on_push();
       }
@@ -53,9 +54,16 @@ class FakeRecognizer : public Recognizer {
       return text;
     }
 
-    Result<LiveText> commit() override { return LiveText(); }
+    Result<LiveText> idle(const SenderSilence& /*silence*/,
+                          const std::stop_token& /*stop*/) override {
+      return LiveText();
+    }
 
-    Result<LiveText> flush() override {
+    Result<LiveText> wait(const std::stop_token& /*stop*/) override { return LiveText(); }
+
+    Result<LiveText> commit(const std::stop_token& /*stop*/) override { return LiveText(); }
+
+    Result<LiveText> flush(const std::stop_token& /*stop*/) override {
       LiveText text;
       if (!silent_ && n_ > static_cast<size_t>(next_) * 16000) {
         text.committed.push_back(segment(next_++));

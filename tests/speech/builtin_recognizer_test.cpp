@@ -36,14 +36,6 @@ RecognizerJob job_of(const std::string& path) {
   return {.name = path, .open = [path] { return open_audio(path, {}); }};
 }
 
-std::string text_of(std::span<const Segment> segments) {
-  std::string text;
-  for (const Segment& segment : segments) {
-    text += segment.text;
-  }
-  return text.empty() ? text : text.substr(1);
-}
-
 class BuiltinRecognizer : public testing::Test {
  protected:
   void SetUp() override {

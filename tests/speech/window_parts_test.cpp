@@ -62,6 +62,17 @@ TEST_F(WindowSegmentsTest, TextWithoutTimestampsLastsAsLongAsTheAudio) {
   EXPECT_TRUE(cut_into_segments(*tokenizer_, {}, 1.0).segments[0].tokens.empty());
 }
 
+TEST_F(WindowSegmentsTest, OfAWindowWithoutAnotherBehindItTheUnfinishedRestIsKept) {
+  const std::vector<int32_t> tokens = {at(0), 300, at(2.0), at(2.5), 301, 302};
+  const WindowSegments cut = cut_into_segments(*tokenizer_, tokens, 5.0, LastWords::Kept);
+  ASSERT_EQ(cut.segments.size(), 2U);
+  EXPECT_EQ(cut.segments[1].tokens, (std::vector<int32_t>{301, 302}));
+  EXPECT_DOUBLE_EQ(cut.segments[1].start_s, 2.5);
+  EXPECT_DOUBLE_EQ(cut.segments[1].end_s, 5.0);
+  EXPECT_DOUBLE_EQ(cut.next_s, 5.0);
+  EXPECT_FALSE(cut.segments[1].closing_index.has_value());
+}
+
 using Chunks = std::vector<SpeechChunk>;
 
 TEST(SpeechChunkerTest, SpansWithShortPausesAreOneStretchAndLongPausesCutIt) {

@@ -377,7 +377,7 @@ TEST_F(Queue, EveryWindowIsToldOfOnce) {
           if (round % 3 == 0) {
             stop.request_stop();
           } else if (round % 3 == 1) {
-            EXPECT_TRUE((*mine)->draft(task("z"), {}));
+            EXPECT_TRUE((*mine)->hear(task("z"), {}));
           }
         }
       });

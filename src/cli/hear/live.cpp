@@ -28,7 +28,7 @@ Status recognise(Recognizer::Session& session, ReadAhead& source, Transcript& tr
     for (const Segment& segment : text.committed) {
       sink.on_segment(job, segment);
     }
-    sink.show_partial(text.partial);
+    sink.show_partial(text.agreed, text.partial);
     if (!text.language.empty()) {
       transcript.language = text.language;
       transcript.language_probability = text.language_probability;
@@ -37,7 +37,7 @@ Status recognise(Recognizer::Session& session, ReadAhead& source, Transcript& tr
   std::optional<Error> broken;
   while (true) {
     if (const auto silence = source.wait(kIdleLook_s)) {
-      MYNAH_TRY(const LiveText text, session.idle(*silence));
+      MYNAH_TRY(const LiveText text, session.idle(*silence, sink.stop()));
       take(text);
       continue;
     }
@@ -50,10 +50,10 @@ Status recognise(Recognizer::Session& session, ReadAhead& source, Transcript& tr
       break;
     }
     heard_s += static_cast<double>(*got) / source.rate_hz();
-    MYNAH_TRY(const LiveText text, session.push(std::span(samples).first(*got)));
+    MYNAH_TRY(const LiveText text, session.push(std::span(samples).first(*got), sink.stop()));
     take(text);
   }
-  MYNAH_TRY(const LiveText rest, session.flush());
+  MYNAH_TRY(const LiveText rest, session.flush(sink.stop()));
   take(rest);
   transcript.duration_s = heard_s;
   if (broken) {

@@ -1,5 +1,8 @@
 #include "cli/hear/transcript_sink.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -92,7 +95,7 @@ void TranscriptSink::print_up_to_date(State& state) {
     return;
   }
   progress_.clear();
-  show_partial("");
+  show_partial({}, {});
   if (states_.size() > 1 && !header_printed_) {
     context_.out.line(state.recording.name + ":");
     header_printed_ = true;
@@ -142,7 +145,7 @@ void TranscriptSink::on_done(size_t job, const Result<Transcript>& result) {
   State& state = states_[job];
   state.done = true;
   progress_.finish(job);
-  show_partial("");
+  show_partial({}, {});
   if (&state == &states_.back()) {
     last_look();
   }
@@ -345,15 +348,19 @@ bool TranscriptSink::shows_partial() const {
   return context_.err.is_terminal() && !options_.quiet;
 }
 
-void TranscriptSink::show_partial(const std::string& text) {
-  if (!shows_partial() || text == partial_) {
+void TranscriptSink::show_partial(const std::string& agreed, const std::string& rest) {
+  const auto room = static_cast<size_t>(std::max(8, context_.err.columns() - 4));
+  std::string shown = last_characters(agreed + rest, room);
+  if (!rest.empty()) {
+    shown.insert(shown.size() - std::min(shown.size(), rest.size()), "\033[2m");
+    shown += "\033[0m";
+  }
+  if (!shows_partial() || shown == partial_) {
     return;
   }
-  const auto room = static_cast<size_t>(std::max(8, context_.err.columns() - 4));
-  const std::string shown = text.empty() ? "" : "\033[2m" + last_characters(text, room) + "\033[0m";
   context_.err.write("\r\033[K" + shown);
   context_.err.flush();
-  partial_ = text;
+  partial_ = std::move(shown);
 }
 
 void TranscriptSink::check_output() {

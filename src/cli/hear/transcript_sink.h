@@ -62,8 +62,9 @@ class TranscriptSink : public RecognizerObserver {
   // Who speaks in a recording whose segments do not say so, or why that is not known.
   void set_speakers(size_t job, Result<StereoSpeakers> speakers);
 
-  // Text that may still change, on the terminal of standard error; "" takes it away.
-  void show_partial(const std::string& text);
+  // What is being said, on the terminal of standard error: words that are said for good, and dim
+  // those that may still change. Nothing of both takes it away.
+  void show_partial(const std::string& agreed, const std::string& rest);
 
   // Whether anybody would see it.
   [[nodiscard]] bool shows_partial() const;

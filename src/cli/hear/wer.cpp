@@ -52,14 +52,6 @@ Result<std::string> read_file(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-std::string text_of(const Transcript& transcript) {
-  std::string text;
-  for (const Segment& segment : transcript.segments) {
-    text += segment.text;
-  }
-  return text;
-}
-
 // Takes the texts of one run; recordings that fail are heard as nothing.
 class ScoringObserver : public RecognizerObserver {
  public:
@@ -73,7 +65,7 @@ class ScoringObserver : public RecognizerObserver {
   void on_done(size_t job, const Result<Transcript>& result) override {
     progress_.finish(job);
     if (result) {
-      texts_[job] = text_of(*result);
+      texts_[job] = text_of(result->segments);
       audio_s_ += result->duration_s;
       return;
     }

@@ -77,8 +77,7 @@ std::vector<Hypothesis> beam_search(const Generator& generator, Sequences& seque
   const size_t top = beam_size + 1;
   std::vector<Search> searches(requests);
   for (size_t request = 0; request < requests; ++request) {
-    searches[request].beams.resize(1);
-    searches[request].beams[0].request = request;
+    searches[request].beams.push_back(sequences.begun(request));
   }
   std::vector<const Hypothesis*> first;
   first.reserve(requests);

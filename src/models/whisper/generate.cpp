@@ -22,7 +22,7 @@ std::vector<Hypothesis> sample(const Generator& generator, Sequences& sequences,
   std::vector<Hypothesis> all(requests * group);
   std::vector<int32_t> prompt_rows;
   for (size_t i = 0; i < all.size(); ++i) {
-    all[i].request = i / group;
+    all[i] = sequences.begun(i / group);
     all[i].sample = i % group;
     prompt_rows.push_back(static_cast<int32_t>(i / group));
   }

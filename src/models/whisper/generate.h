@@ -18,8 +18,12 @@ struct GenerateRequest {
   int64_t utterance = 0;        // of the CrossCache
   std::vector<int32_t> prompt;  // previous text and start sequence: never empty
   int64_t sot_index = 0;        // where in it <|startoftranscript|> stands
-  uint64_t seed = 0;            // of its samples, whatever its neighbours
-  std::stop_token stop{};       // its own: it ends between two tokens
+  // Tokens that its text begins with, as if they had been picked, fewer than
+  // GenerateOptions::max_new_tokens; and how likely each of them was.
+  std::vector<int32_t> begun{};
+  std::vector<float> begun_log_probabilities{};
+  uint64_t seed = 0;       // of its samples, whatever its neighbours
+  std::stop_token stop{};  // its own: it ends between two tokens
 };
 
 struct GenerateOptions {
@@ -34,7 +38,8 @@ struct GenerateOptions {
 };
 
 struct Generated {
-  std::vector<int32_t> tokens;  // after the prompt, without <|endoftext|>
+  std::vector<int32_t> tokens;  // after the prompt, without <|endoftext|>; GenerateRequest::begun
+                                // are the first
   std::vector<float> log_probabilities;
   double sum_log_probability = 0;  // <|endoftext|> included where it came
   float no_speech_probability = 0;

@@ -80,6 +80,16 @@ int64_t Sequences::room(size_t request) const {
   return std::min<int64_t>(options_.max_new_tokens, cache_.sizes().capacity - prompt);
 }
 
+Hypothesis Sequences::begun(size_t request) const {
+  const GenerateRequest& asked = requests_[request];
+  Hypothesis hypothesis;
+  hypothesis.request = request;
+  for (size_t i = 0; i < asked.begun.size(); ++i) {
+    hypothesis.add(asked.begun[i], asked.begun_log_probabilities[i], generator_.special.eot);
+  }
+  return hypothesis;
+}
+
 Tensor Sequences::prefill() {
   std::vector<int32_t> tokens;
   std::vector<Lane> lanes;
@@ -89,9 +99,10 @@ Tensor Sequences::prefill() {
     const GenerateRequest& request = requests_[i];
     starts.push_back(static_cast<int32_t>(static_cast<int64_t>(tokens.size()) + request.sot_index));
     tokens.insert(tokens.end(), request.prompt.begin(), request.prompt.end());
+    tokens.insert(tokens.end(), request.begun.begin(), request.begun.end());
     rows.push_back(static_cast<int32_t>(tokens.size()) - 1);
     lanes.push_back({.slot = static_cast<int64_t>(i) * group_,
-                     .count = static_cast<int64_t>(request.prompt.size()),
+                     .count = static_cast<int64_t>(request.prompt.size() + request.begun.size()),
                      .utterance = request.utterance});
   }
   rows.insert(rows.end(), starts.begin(), starts.end());

@@ -39,7 +39,11 @@ class Sequences {
   Sequences(const Generator& generator, std::span<const GenerateRequest> requests,
             const GenerateOptions& options, const CrossCache& cross, int64_t group);
 
-  // Runs all prompts. Returns the logits after them, (requests, n_vocab).
+  // A request's text before anything was picked.
+  [[nodiscard]] Hypothesis begun(size_t request) const;
+
+  // Runs all prompts, and what the texts begin with. Returns the logits after them, (requests,
+  // n_vocab).
   Tensor prefill();
   // The tokens that may come next, by the rules and the options' penalties. logits has a row a
   // hypothesis.

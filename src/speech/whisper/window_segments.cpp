@@ -27,7 +27,7 @@ WindowSegment segment_of(const WhisperTokenizer& tokenizer, std::span<const int3
 }  // namespace
 
 WindowSegments cut_into_segments(const WhisperTokenizer& tokenizer, std::span<const int32_t> tokens,
-                                 double duration_s) {
+                                 double duration_s, LastWords last_words) {
   const auto is_timestamp = [&](size_t i) { return tokenizer.is_timestamp(tokens[i]); };
   const size_t n = tokens.size();
   WindowSegments result;
@@ -64,7 +64,10 @@ WindowSegments cut_into_segments(const WhisperTokenizer& tokenizer, std::span<co
                                          tokenizer.timestamp_s(tokens[cut - 1])));
     begin = cut;
   }
-  if (!result.single_timestamp_ending) {
+  if (!result.single_timestamp_ending && last_words == LastWords::Kept) {
+    result.segments.push_back(
+        segment_of(tokenizer, tokens, begin, n, tokenizer.timestamp_s(tokens[begin]), duration_s));
+  } else if (!result.single_timestamp_ending) {
     // What follows the last pair is unfinished: the next window hears it whole.
     result.next_s = tokenizer.timestamp_s(tokens[begin - 1]);
   }

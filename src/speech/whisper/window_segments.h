@@ -30,8 +30,12 @@ struct WindowSegments {
   bool single_timestamp_ending = false;
 };
 
+// What becomes of text that no timestamp ends.
+enum class LastWords : uint8_t { HeardAgain, Kept };
+
 // `duration_s` is the audio's part of the window.
 [[nodiscard]] WindowSegments cut_into_segments(const WhisperTokenizer& tokenizer,
-                                               std::span<const int32_t> tokens, double duration_s);
+                                               std::span<const int32_t> tokens, double duration_s,
+                                               LastWords last_words = LastWords::HeardAgain);
 
 }  // namespace mynah

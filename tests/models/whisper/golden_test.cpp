@@ -202,6 +202,45 @@ TEST_P(WhisperGolden, PatientBeamSearchGivesTheReferencesTokens) {
   expect_tokens("patient", false, 2, 2.0F);
 }
 
+// Beside each other, of one batch: texts that begin with more and more of the one that is written
+// whole.
+TEST_P(WhisperGolden, ATextThatIsBegunGoesOnAsItWouldByItself) {
+  RuleOptions rule_options;
+  rule_options.max_initial_timestamp_s = 0;
+  const auto rules = TokenRules::create(model_->tokenizer(), rule_options, decoder_side());
+  ASSERT_TRUE(rules.has_value()) << rules.error().message;
+  const CrossCache cross = listen();
+  const Generator generator = model_->generator(*rules);
+  for (const int beam_size : {1, 2}) {
+    const GenerateOptions options{.beam_size = beam_size, .max_new_tokens = 20};
+    std::vector<GenerateRequest> requests = {{.prompt = start()}};
+    const Generated whole = generator.run(requests, options, cross, {}).at(0);
+    ASSERT_GT(whole.tokens.size(), 4U);
+    requests.clear();
+    for (const size_t count :
+         {size_t{0}, size_t{1}, whole.tokens.size() / 2, whole.tokens.size() - 1}) {
+      const auto tokens = std::span(whole.tokens).first(count);
+      const auto likely = std::span(whole.log_probabilities).first(count);
+      requests.push_back({.prompt = start(),
+                          .begun = {tokens.begin(), tokens.end()},
+                          .begun_log_probabilities = {likely.begin(), likely.end()}});
+    }
+    const std::vector<Generated> all = generator.run(requests, options, cross, {});
+    for (size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(all[i].no_speech_probability, whole.no_speech_probability);
+      EXPECT_EQ(all[i].tokens.size(), all[i].log_probabilities.size());
+      ASSERT_GE(all[i].tokens.size(), requests[i].begun.size());
+      EXPECT_TRUE(std::ranges::equal(std::span(all[i].tokens).first(requests[i].begun.size()),
+                                     requests[i].begun));
+      if (beam_size == 1) {  // more beams may find a likelier end
+        EXPECT_EQ(all[i].tokens, whole.tokens);
+        EXPECT_NEAR(all[i].sum_log_probability, whole.sum_log_probability,
+                    20.0 * 20.0 * kDecoderAdditions * 0x1p-23);
+      }
+    }
+  }
+}
+
 // What is found with penalties for repetition: tokens and the sum of their log probabilities.
 struct Penalised {
   struct Found {

@@ -1,0 +1,468 @@
+// Live sessions: over a tiny model with random weights, and over one that hears a word every 0.4 s.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recognizer_fixture.h"
+
+namespace mynah {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+// Hears the words w0, w1, ... of which one lasts 0.4 s, and takes the last word of a draft for
+// another one each time.
+class WordModel final : public WindowModel, public HearingHeader {
+ public:
+  static constexpr size_t kWord = kRate_hz * 2 / 5;
+  static constexpr int32_t kMisheard = 1000;
+
+  // What is heard waits until it is opened again.
+  void close(bool closed) {
+    const std::lock_guard lock(mutex_);
+    closed_ = closed;
+    changed_.notify_all();
+  }
+
+  void be_nobody() { nobody_ = true; }
+
+  [[nodiscard]] int drafts() const { return drafts_; }
+
+  [[nodiscard]] int texts() const { return texts_; }
+
+  [[nodiscard]] const HearingFacts& facts() const override { return facts_; }
+
+  [[nodiscard]] Status check(const DecodingOptions& /*options*/) const override { return {}; }
+
+  [[nodiscard]] double effort(const DecodingOptions& /*options*/) const override { return 1; }
+
+  [[nodiscard]] std::string token_text(int32_t token) const override {
+    return token < kMisheard ? " w" + std::to_string(token) : " x" + std::to_string(token);
+  }
+
+  [[nodiscard]] std::shared_ptr<const HearingHeader> header() const override {
+    return {std::shared_ptr<const HearingHeader>(), this};
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
+      const DecodingOptions& options) const override;
+
+  [[nodiscard]] Result<Probe> probe() const override { return Probe(); }
+
+  [[nodiscard]] WindowDevices devices() const override { return {}; }
+
+  HeardWindow hear(const WindowTask& task, bool draft, const std::stop_token& stop) const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, stop, [this] { return !closed_; });
+    ++(draft ? drafts_ : texts_);
+    HeardWindow heard;
+    Segment segment;
+    for (const Segment& begun : task.begun) {
+      segment.tokens.insert(segment.tokens.end(), begun.tokens.begin(), begun.tokens.end());
+    }
+    for (size_t i = segment.tokens.size(); i < task.samples.size() / kWord; ++i) {
+      segment.tokens.push_back(static_cast<int32_t>(i));
+    }
+    if (draft && segment.tokens.size() > (task.begun.empty() ? 0 : task.begun[0].tokens.size())) {
+      segment.tokens.back() = kMisheard + drafts_;
+    }
+    segment.token_log_probabilities.assign(segment.tokens.size(), -0.1F);
+    for (const int32_t token : segment.tokens) {
+      segment.text += token_text(token);
+    }
+    segment.end_s = task.duration_s();
+    heard.segments = {std::move(segment)};
+    heard.silent = nobody_ && !draft;
+    return heard;
+  }
+
+ private:
+  HearingFacts facts_{.languages = {"en"}, .longest_window_s = 30};
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  bool closed_ = false;
+  std::atomic<bool> nobody_ = false;
+  mutable std::atomic<int> drafts_ = 0;
+  mutable std::atomic<int> texts_ = 0;
+};
+
+class WordDecoder final : public WindowDecoder {
+ public:
+  explicit WordDecoder(const WordModel& model) : model_(model) {}
+
+  [[nodiscard]] Result<std::vector<HeardWindow>> decode(std::span<const WindowTask> tasks,
+                                                        const std::stop_token& stop) override {
+    std::vector<HeardWindow> heard;
+    for (const WindowTask& task : tasks) {
+      heard.push_back(model_.hear(task, false, stop));
+    }
+    return heard;
+  }
+
+  [[nodiscard]] Result<HeardWindow> draft(const WindowTask& task,
+                                          const std::stop_token& stop) override {
+    return model_.hear(task, true, stop);
+  }
+
+  [[nodiscard]] const WindowTimings& timings() const override { return timings_; }
+
+ private:
+  const WordModel& model_;
+  WindowTimings timings_;
+};
+
+Result<std::unique_ptr<WindowDecoder>> WordModel::decoder(
+    const DecodingOptions& /*options*/) const {
+  return std::make_unique<WordDecoder>(*this);
+}
+
+class LiveSessionTest : public WhisperRecognizerTest {
+ protected:
+  // What came, and what else comes of all that was asked so far.
+  static LiveText heard(Recognizer::Session& session, Result<LiveText> first) {
+    EXPECT_TRUE(first.has_value());
+    Result<LiveText> all = session.wait();
+    EXPECT_TRUE(all.has_value());
+    if (first && all) {
+      std::vector<Segment>& committed = all->committed;
+      committed.insert(committed.begin(), first->committed.begin(), first->committed.end());
+    }
+    return all.value_or(LiveText{});
+  }
+
+  // Pushes so much speech, or silence, and waits for the answers.
+  LiveText say(Recognizer::Session& session, double seconds, bool speech = true) {
+    const std::vector<float> samples(static_cast<size_t>(seconds * kRate_hz), speech ? 0.1F : 0.0F);
+    return heard(session, session.push(samples));
+  }
+
+  std::shared_ptr<const WordModel> words_ = std::make_shared<const WordModel>();
+};
+
+TEST_F(LiveSessionTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  std::vector<float> samples(14 * kRate_hz, 0.0F);
+  std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
+  std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
+  std::vector<std::string> results;
+  for (const size_t piece : {size_t{512}, size_t{4096}, size_t{20000}}) {
+    RecognizerOptions whole = options();
+    whole.cutting.partial_text = false;
+    const auto session = recognizer.session(whole).value();
+    std::string committed;
+    const auto take = [&](const Result<LiveText>& live) {
+      ASSERT_TRUE(live.has_value()) << live.error().message;
+      for (const Segment& segment : live->committed) {
+        committed +=
+            std::to_string(segment.id) + " " + std::to_string(segment.start_s) + segment.text;
+      }
+    };
+    for (size_t at = 0; at < samples.size(); at += piece) {
+      take(session->push(std::span(samples).subspan(at, std::min(piece, samples.size() - at))));
+    }
+    take(session->flush());
+    results.push_back(committed);
+  }
+  EXPECT_FALSE(results[0].empty());
+  EXPECT_EQ(results[1], results[0]);
+  EXPECT_EQ(results[2], results[0]);
+}
+
+// Pauses that end a span of speech, but no piece of text.
+TEST_F(LiveSessionTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPause) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  constexpr double kWindow_s = 8;
+  constexpr double kPause_s = 0.3;
+  // The last: no pause at all.
+  for (const double every_s : {3.0, 5.0, 6.5, 100.0}) {
+    std::vector<float> samples = speech("on and on", 40);
+    for (double at_s = every_s; at_s < 40; at_s += every_s) {
+      std::fill_n(samples.begin() + std::llround(at_s * kRate_hz),
+                  std::llround(std::min(kPause_s, 40 - at_s) * kRate_hz), 0.0F);
+    }
+    RecognizerOptions short_pieces = options();
+    short_pieces.cutting.chunk_length_s = kWindow_s;
+    short_pieces.cutting.partial_text = false;
+    short_pieces.decoding.timestamps = false;  // a segment is its whole window
+    const auto session = recognizer.session(short_pieces).value();
+    double written_s = 0;  // so far as it was ended
+    constexpr size_t kPiece = kRate_hz / 10;
+    for (size_t at = 0; at < samples.size(); at += kPiece) {
+      const auto piece = std::span(samples).subspan(at, kPiece);
+      for (const Segment& segment : heard(*session, session->push(piece)).committed) {
+        EXPECT_GE(segment.start_s, written_s - 0.01);
+        written_s = segment.end_s;
+      }
+      const double said_s = static_cast<double>(at + kPiece) / kRate_hz;
+      EXPECT_LE(said_s - written_s, kWindow_s + 1) << "a pause every " << every_s << " s";
+    }
+  }
+}
+
+TEST_F(LiveSessionTest, ASenderThatStopsSendingEndsWhatWasSaidByTheClock) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  RecognizerOptions whole = options();
+  whole.cutting.partial_text = false;
+  whole.decoding.timestamps = false;  // a segment is its whole window
+  const auto session = recognizer.session(whole).value();
+  const auto idle = [&](double since_last_s, double since_played_s) {
+    return heard(*session, session->idle({since_last_s, since_played_s})).committed;
+  };
+  EXPECT_THAT(idle(100, 100), testing::IsEmpty());  // nothing was said
+
+  // The samples end in speech: a slow network may have cut it.
+  ASSERT_TRUE(session->push(speech("first", 3)).has_value());
+  EXPECT_THAT(idle(1.9, 1.9), testing::IsEmpty());
+  std::vector<Segment> segments = idle(2.1, 2.1);
+  ASSERT_THAT(segments, testing::SizeIs(1));
+  EXPECT_NEAR(segments[0].end_s, 3, 0.1);
+  EXPECT_THAT(idle(3, 3), testing::IsEmpty());  // said once
+
+  // They end in a pause.
+  std::vector<float> sentence = speech("second", 4);
+  sentence.resize(sentence.size() + kRate_hz / 5, 0.0F);
+  ASSERT_TRUE(session->push(sentence).has_value());
+  EXPECT_THAT(idle(0.5, -2), testing::IsEmpty());
+  segments = idle(0.7, -2);
+  ASSERT_THAT(segments, testing::SizeIs(1));
+  EXPECT_NEAR(segments[0].start_s, 3, 0.1);  // times are the samples'
+  EXPECT_EQ(segments[0].id, 1);
+  EXPECT_THAT(session->flush()->committed, testing::IsEmpty());
+}
+
+// As a download of pieces of a broadcast does: each comes at once, and ends in the middle of a
+// word.
+TEST_F(LiveSessionTest, ASenderOfPiecesOfWhatGoesOnIsWaitedForMorePatiently) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  RecognizerOptions whole = options();
+  whole.cutting.partial_text = false;
+  const auto session = recognizer.session(whole).value();
+  const auto commits = [&](double since_last_s, double since_played_s) {
+    return !heard(*session, session->idle({since_last_s, since_played_s})).committed.empty();
+  };
+  ASSERT_TRUE(session->push(speech("a", 4)).has_value());
+  EXPECT_TRUE(commits(2.1, -1));
+  ASSERT_TRUE(session->push(speech("b", 4)).has_value());  // speech at once: it was cut
+  EXPECT_FALSE(commits(3.9, -1));
+  EXPECT_TRUE(commits(4.1, -1));
+  ASSERT_TRUE(session->push(speech("c", 4)).has_value());
+  EXPECT_FALSE(commits(7.9, 1.9));
+  EXPECT_TRUE(commits(6, 2.1));  // played to its end
+  std::vector<float> late(kRate_hz, 0.0F);
+  std::ranges::copy(speech("d", 4), std::back_inserter(late));
+  ASSERT_TRUE(session->push(late).has_value());  // it was not cut
+  EXPECT_TRUE(commits(2.1, -1));
+}
+
+TEST_F(LiveSessionTest, ALiveSessionTimesTheWordsThatItCommits) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  std::vector<float> samples(14 * kRate_hz, 0.0F);
+  std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
+  std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
+  RecognizerOptions with_words = options();
+  with_words.decoding.words = true;
+  const auto session = recognizer.session(with_words).value();
+  const auto first = session->push(samples);
+  const auto rest = session->flush();
+  ASSERT_TRUE(first.has_value() && rest.has_value());
+  std::vector<Segment> segments = first->committed;
+  std::ranges::copy(rest->committed, std::back_inserter(segments));
+  ASSERT_FALSE(segments.empty());
+  for (const Segment& segment : segments) {
+    std::string said;
+    for (const Word& word : segment.words) {
+      EXPECT_LE(word.start_s, word.end_s);
+      EXPECT_LE(word.end_s, 14.5);
+      said += word.text;
+    }
+    EXPECT_EQ(said, segment.text);
+  }
+}
+
+TEST_F(LiveSessionTest, ALiveSessionSaysWhichLanguageItHeard) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WindowRecognizer recognizer(tiny_windows(true, **backend), voice_);
+  RecognizerOptions unknown = options();
+  unknown.decoding.language = "auto";
+  const auto session = recognizer.session(unknown).value();
+  const auto early = session->push(speech("a", 0.5));
+  ASSERT_TRUE(early.has_value());
+  EXPECT_EQ(early->language, "");
+  ASSERT_TRUE(session->push(speech("b", 2)).has_value());
+  const auto rest = session->flush();
+  ASSERT_TRUE(rest.has_value());
+  EXPECT_NE(rest->language, "");
+  EXPECT_GT(rest->language_probability, 0.0F);
+}
+
+TEST_F(LiveSessionTest, WordsOnWhichTwoDraftsAgreeAreSaidForGood) {
+  const WindowRecognizer recognizer(words_, voice_);
+  const auto session = recognizer.session(options()).value();
+  LiveText live = say(*session, 1.3);
+  EXPECT_EQ(live.agreed, "");
+  EXPECT_THAT(live.partial, StartsWith(" w0 w1 x")) << "a draft";
+  live = say(*session, 0.4);
+  EXPECT_EQ(live.agreed, " w0") << "more stands behind it";
+  EXPECT_THAT(live.partial, StartsWith(" w1 w2 x"));
+  std::string said = live.agreed;
+  for (int i = 0; i < 20; ++i) {
+    live = say(*session, 0.4);
+    EXPECT_THAT(live.agreed, StartsWith(said));
+    said = live.agreed;
+  }
+  EXPECT_THAT(said, testing::EndsWith(" w20"));
+  live = say(*session, 1, false);
+  ASSERT_EQ(live.committed.size(), 1U);
+  EXPECT_THAT(live.committed[0].text, StartsWith(said));
+  EXPECT_EQ(live.agreed + live.partial, "");
+  EXPECT_EQ(words_->texts(), 1);
+  EXPECT_THAT(say(*session, 1.7).agreed, "") << "of another turn";
+}
+
+// Of a Whisper, a draft's segments with their timestamps.
+TEST_F(LiveSessionTest, AWindowsTextBeginsWithWhatADraftOfItSaid) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  for (const bool timestamps : {true, false}) {
+    RecognizerOptions how = options();
+    how.decoding.timestamps = timestamps;
+    how.decoding.whisper.compression_ratio_threshold.reset();
+    how.decoding.whisper.log_probability_threshold.reset();
+    const auto decoder = tiny_windows(false, **backend)->decoder(how.decoding).value();
+    const std::vector<float> samples = speech("said", 4);
+    WindowTask task{
+        .samples = std::span(samples).first(2 * kRate_hz), .language = "en", .alone = true};
+    const auto draft = decoder->draft(task, {});
+    ASSERT_TRUE(draft.has_value() && !draft->text().empty());
+    task.samples = samples;
+    task.begun = draft->segments;
+    Segment& last = task.begun.back();
+    last.closing.reset();
+    last.tokens.resize((last.tokens.size() + 1) / 2);
+    last.token_log_probabilities.resize(last.tokens.size());
+    const auto heard = decoder->decode(std::span(&task, 1), {});
+    ASSERT_TRUE(heard.has_value());
+    std::vector<int32_t> wanted;
+    std::vector<int32_t> found;
+    for (const Segment& segment : task.begun) {
+      wanted.insert(wanted.end(), segment.tokens.begin(), segment.tokens.end());
+    }
+    for (const Segment& segment : heard->front().segments) {
+      found.insert(found.end(), segment.tokens.begin(), segment.tokens.end());
+    }
+    ASSERT_GE(found.size(), wanted.size());
+    found.resize(wanted.size());
+    EXPECT_EQ(found, wanted);
+  }
+}
+
+TEST_F(LiveSessionTest, NoDraftsAreMadeWhereNobodyLooks) {
+  const WindowRecognizer recognizer(words_, voice_);
+  RecognizerOptions unseen = options();
+  unseen.cutting.partial_text = false;
+  const auto session = recognizer.session(unseen).value();
+  EXPECT_EQ(say(*session, 5).partial, "");
+  EXPECT_EQ(words_->drafts(), 0);
+  EXPECT_EQ(session->flush()->committed.size(), 1U);
+}
+
+TEST_F(LiveSessionTest, WhatWasSaidForGoodStaysThoughItIsNobodysInTheEnd) {
+  const auto words = std::make_shared<WordModel>();
+  const WindowRecognizer recognizer(words, voice_);
+  const auto session = recognizer.session(options()).value();
+  say(*session, 2);
+  const std::string said = say(*session, 0.5).agreed;
+  EXPECT_THAT(said, StartsWith(" w0"));
+  words->be_nobody();
+  const auto last = session->flush();
+  ASSERT_TRUE(last.has_value());
+  ASSERT_EQ(last->committed.size(), 1U);
+  EXPECT_EQ(last->committed[0].text, said);
+  say(*session, 0.2);
+  EXPECT_THAT(session->flush()->committed, IsEmpty()) << "nothing was said of it before";
+}
+
+TEST_F(LiveSessionTest, NothingIsDecodedInAPush) {
+  const auto words = std::make_shared<WordModel>();
+  const WindowRecognizer recognizer(words, voice_);
+  const auto session = recognizer.session(options()).value();
+  words->close(true);
+  for (int i = 0; i < 5; ++i) {  // they come back though nobody hears
+    ASSERT_TRUE(session->push(std::vector<float>(3 * kRate_hz, 0.1F)).has_value());
+    ASSERT_TRUE(session->push(std::vector<float>(kRate_hz, 0.0F)).has_value());
+  }
+  words->close(false);
+  const auto live = session->flush();
+  ASSERT_TRUE(live.has_value());
+  EXPECT_EQ(words->texts(), 5);
+}
+
+TEST_F(LiveSessionTest, WhoeverSendsFasterThanItIsHeardWaits) {
+  const auto words = std::make_shared<WordModel>();
+  const WindowRecognizer recognizer(words, voice_);
+  const auto session = recognizer.session(options()).value();
+  words->close(true);
+  std::atomic<int> minutes = 0;
+  std::jthread sender([&] {
+    for (; minutes < 3; ++minutes) {
+      for (int i = 0; i < 6; ++i) {
+        EXPECT_TRUE(session->push(std::vector<float>(9 * kRate_hz, 0.1F)).has_value());
+        EXPECT_TRUE(session->push(std::vector<float>(kRate_hz, 0.0F)).has_value());
+      }
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LE(minutes, 1);
+  words->close(false);
+  sender.join();
+  EXPECT_EQ(minutes, 3);
+  EXPECT_TRUE(session->flush().has_value());
+  EXPECT_EQ(words->texts(), 18);
+}
+
+TEST_F(LiveSessionTest, AStopEndsASessionUntilItIsReset) {
+  const auto words = std::make_shared<WordModel>();
+  const WindowRecognizer recognizer(words, voice_);
+  const auto session = recognizer.session(options()).value();
+  ASSERT_TRUE(session->push(std::vector<float>(3 * kRate_hz, 0.1F)).has_value());
+  words->close(true);
+  std::stop_source stop;
+  std::jthread stopper([&] { stop.request_stop(); });
+  const auto stopped = session->flush(stop.get_token());
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
+  EXPECT_EQ(session->push({}).error().code, ErrorCode::Cancelled);
+  words->close(false);
+  session->reset();
+  EXPECT_THAT(say(*session, 2).partial, StartsWith(" w0"));
+}
+
+}  // namespace
+}  // namespace mynah
