@@ -1,6 +1,6 @@
 // mynah_bench_live: recordings played to a live session as fast as they were spoken; what it says,
 // and when. One JSON object a recording on stdout.
-#include <array>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "audio/open.h"
 #include "backend/cpu/cpu_backend.h"
 #include "base/thread_pool.h"
 #include "speech/window_model.h"
+#include "work.h"
 
 namespace mynah::bench {
 namespace {
@@ -69,19 +69,6 @@ std::optional<Options> parse(std::span<const std::string> words) {
     }
   }
   return options.whisper.empty() || options.files.empty() ? std::nullopt : std::optional(options);
-}
-
-Result<std::vector<float>> read_sound(const std::string& file) {
-  MYNAH_TRY(const auto source, open_audio(file, {}));
-  std::vector<float> samples;
-  std::array<float, 16384> piece;
-  while (true) {
-    MYNAH_TRY(const size_t count, source->read(piece));
-    if (count == 0) {
-      return samples;
-    }
-    samples.insert(samples.end(), piece.begin(), piece.begin() + static_cast<ptrdiff_t>(count));
-  }
 }
 
 // What a session said, in the order of time.

@@ -141,7 +141,7 @@ void LiveSession::forget(Asked& asked) {
   asked.is_open = false;
 }
 
-void LiveSession::take(TurnDetector::Found found) {
+void LiveSession::take(const TurnDetector::Found& found) {
   for (const Turn& turn : found.turns) {
     open_.turn = turn;
     end_part();
@@ -339,26 +339,30 @@ std::unexpected<Error> LiveSession::end_with(Error error) {
 }
 
 template <class Step>
-Result<LiveText> LiveSession::listen(const std::stop_token& stop, Step step) {
+Result<LiveText> LiveSession::listen(const std::stop_token& stop, Call call, Step step) {
   if (dead_) {
     return std::unexpected(*dead_);
   }
   const UrgencyScope somebody_speaks(Urgency::Interactive);
   LiveText live;
-  if (const Status status = step(live); !status) {
-    return end_with(status.error());
+  Status status = step(live);
+  if (status && stop.stop_requested()) {
+    status = fail(ErrorCode::Cancelled, "stopped while audio was still coming");
   }
-  if (stop.stop_requested()) {
-    return end_with({ErrorCode::Cancelled, "stopped while audio was still coming"});
+  if (!status) {
+    auto ended = end_with(status.error());
+    if (call == Call::Last || live.committed.empty()) {
+      return ended;
+    }
   }
   return told(std::move(live));
 }
 
 Result<LiveText> LiveSession::push(std::span<const float> samples, const std::stop_token& stop) {
-  return listen(stop, [&](LiveText& live) -> Status {
+  return listen(stop, Call::OneOfMany, [&](LiveText& live) -> Status {
     samples_.append(samples);
-    MYNAH_TRY(TurnDetector::Found found, turns_->push(samples, stop));
-    take(std::move(found));
+    MYNAH_TRY(const TurnDetector::Found found, turns_->push(samples, stop));
+    take(found);
     if (cut_in_speech_ && turns_->heard() >= cut_at_ + kFirstFrames) {
       // Speech at once: it was cut, and the sender sends pieces of what goes on.
       const bool goes_on = began_ > cut_at_ && began_ <= cut_at_ + kFirstFrames;
@@ -374,23 +378,23 @@ Result<LiveText> LiveSession::push(std::span<const float> samples, const std::st
 }
 
 Result<LiveText> LiveSession::commit(const std::stop_token& stop) {
-  return listen(stop, [&](LiveText& live) -> Status {
-    MYNAH_TRY(TurnDetector::Found found, turns_->end(stop));
-    take(std::move(found));
+  return listen(stop, Call::Last, [&](LiveText& live) -> Status {
+    MYNAH_TRY(const TurnDetector::Found found, turns_->end(stop));
+    take(found);
     MYNAH_TRY_STATUS(go_on(live));
     return wait_until([this] { return parts_.empty(); }, stop, live);
   });
 }
 
 Result<LiveText> LiveSession::wait(const std::stop_token& stop) {
-  return listen(stop, [&](LiveText& live) -> Status {
+  return listen(stop, Call::OneOfMany, [&](LiveText& live) -> Status {
     MYNAH_TRY_STATUS(go_on(live));
     return wait_until([this] { return !text_.is_open && !draft_.is_open; }, stop, live);
   });
 }
 
 Result<LiveText> LiveSession::idle(const SenderSilence& silence, const std::stop_token& stop) {
-  return listen(stop, [&](LiveText& live) -> Status {
+  return listen(stop, Call::OneOfMany, [&](LiveText& live) -> Status {
     const bool stalled =
         silence.since_last_s >= kSenderStall_s &&
         (silence.since_played_s >= kSenderStall_s || silence.since_last_s >= patience_s_);
@@ -398,8 +402,8 @@ Result<LiveText> LiveSession::idle(const SenderSilence& silence, const std::stop
     if ((pause ? silence.since_last_s >= kSenderPause_s : stalled) && turns_->holds_speech()) {
       cut_in_speech_ = !pause;
       cut_at_ = turns_->heard();
-      MYNAH_TRY(TurnDetector::Found found, turns_->end(stop));
-      take(std::move(found));
+      MYNAH_TRY(const TurnDetector::Found found, turns_->end(stop));
+      take(found);
     }
     return go_on(live);
   });

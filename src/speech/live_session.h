@@ -66,7 +66,7 @@ class LiveSession final : public Recognizer::Session {
   [[nodiscard]] std::optional<Result<HeardWindow>> answer_to(Asked& asked);
   void forget(Asked& asked);
 
-  void take(TurnDetector::Found found);
+  void take(const TurnDetector::Found& found);
   // What is open is complete.
   void end_part();
   void forget_draft();
@@ -87,8 +87,10 @@ class LiveSession final : public Recognizer::Session {
   [[nodiscard]] LiveText told(LiveText live) const;
   // This session ends.
   [[nodiscard]] std::unexpected<Error> end_with(Error error);
+  // Whether another call follows: text that came before an error is told, and the error by that.
+  enum class Call : uint8_t { OneOfMany, Last };
   template <class Step>
-  Result<LiveText> listen(const std::stop_token& stop, Step step);
+  Result<LiveText> listen(const std::stop_token& stop, Call call, Step step);
 
   std::shared_ptr<WindowQueue> queue_;
   std::shared_ptr<const VoiceDetector> voice_;

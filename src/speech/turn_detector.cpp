@@ -59,7 +59,7 @@ void TurnDetector::tell(bool speaking, bool pausing, Found& found) {
   paused_ = pausing;
 }
 
-void TurnDetector::add(std::vector<SpeechChunk> chunks, Found& found) {
+void TurnDetector::add(std::span<const SpeechChunk> chunks, Found& found) {
   for (const SpeechChunk& chunk : chunks) {
     const bool sure = long_speech_.in(chunk.range) && voice_.is_sure();
     found.turns.push_back({.range = {begin_ + chunk.range.begin, begin_ + chunk.range.end},

@@ -87,7 +87,7 @@ class TurnDetector {
   // One more frame.
   void step(float probability, Found& found);
   void tell(bool speaking, bool pausing, Found& found);
-  void add(std::vector<SpeechChunk> chunks, Found& found);
+  void add(std::span<const SpeechChunk> chunks, Found& found);
   [[nodiscard]] double now_s() const;
 
   const VoiceDetector& voice_;

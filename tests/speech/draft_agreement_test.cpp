@@ -28,8 +28,9 @@ class DraftAgreementTest : public testing::Test {
       if (c == '?') {
         log_probability = -0.45F;
       } else if (c == '/') {
-        last.closing = last.opening;
-        segments.emplace_back().opening = last.opening;
+        const auto timestamp = last.opening;
+        last.closing = timestamp;
+        segments.emplace_back().opening = timestamp;
       } else if (c != '|') {
         token += c;
       } else {

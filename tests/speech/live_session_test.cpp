@@ -139,6 +139,13 @@ class LiveSessionTest : public WhisperRecognizerTest {
     return all.value_or(LiveText{});
   }
 
+  static std::vector<float> two_sentences() {
+    std::vector<float> samples(14 * kRate_hz, 0.0F);
+    std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
+    std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
+    return samples;
+  }
+
   // Pushes so much speech, or silence, and waits for the answers.
   LiveText say(Recognizer::Session& session, double seconds, bool speech = true) {
     const std::vector<float> samples(static_cast<size_t>(seconds * kRate_hz), speech ? 0.1F : 0.0F);
@@ -153,9 +160,7 @@ TEST_F(LiveSessionTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
   const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
-  std::vector<float> samples(14 * kRate_hz, 0.0F);
-  std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
-  std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
+  const std::vector<float> samples = two_sentences();
   std::vector<std::string> results;
   for (const size_t piece : {size_t{512}, size_t{4096}, size_t{20000}}) {
     RecognizerOptions whole = options();
@@ -191,7 +196,8 @@ TEST_F(LiveSessionTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPause) {
   // The last: no pause at all.
   for (const double every_s : {3.0, 5.0, 6.5, 100.0}) {
     std::vector<float> samples = speech("on and on", 40);
-    for (double at_s = every_s; at_s < 40; at_s += every_s) {
+    for (int pause = 1; pause * every_s < 40; ++pause) {
+      const double at_s = pause * every_s;
       std::fill_n(samples.begin() + std::llround(at_s * kRate_hz),
                   std::llround(std::min(kPause_s, 40 - at_s) * kRate_hz), 0.0F);
     }
@@ -280,9 +286,7 @@ TEST_F(LiveSessionTest, ALiveSessionTimesTheWordsThatItCommits) {
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
   const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
-  std::vector<float> samples(14 * kRate_hz, 0.0F);
-  std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
-  std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
+  const std::vector<float> samples = two_sentences();
   RecognizerOptions with_words = options();
   with_words.decoding.words = true;
   const auto session = recognizer.session(with_words).value();

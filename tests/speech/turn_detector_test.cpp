@@ -13,7 +13,6 @@
 namespace mynah {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -59,6 +58,7 @@ class TurnDetectorTest : public testing::Test {
 
   static std::vector<double> seconds(const std::vector<Turn>& turns) {
     std::vector<double> lengths;
+    lengths.reserve(turns.size());
     for (const Turn& turn : turns) {
       lengths.push_back(static_cast<double>(turn.range.end - turn.range.begin) / kRate_hz);
     }
