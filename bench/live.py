@@ -2,9 +2,9 @@
 """./dev bench live: recordings played in their own time to a live session: what it says for good, when, and how rightly.
 
 A word that was said for good must never change, nothing is written of noise, and a push never takes longer than a piece of sound
-lasts (nothing is decoded in it). Aims (issue "Side by side", point 5): the first word is said for good within a second of the first word, more at
-least every 1.5 s while somebody speaks, and word errors of all that was said at most 1.1 times of the same recordings heard as
-files. When a word was spoken is taken from the file's word times.
+lasts (nothing is decoded in it). Aims (issue "Side by side", point 5): the first word is said for good within a second of the
+first word, more at least every 1.5 s while somebody speaks, and word errors of all that was said at most 1.1 times of the same
+recordings heard as files. When a word was spoken is taken from the file's word times.
 
 usage: live.py [--clips N] [--threads N] [--at-once N] [--no-drafts] [--pace X] [--vad silero|builtin] [--keep FILE] [--json]
 """
@@ -132,8 +132,11 @@ def main():
         noise = sorted(glob.glob(f"{SHARED}/speech/noise/*"))
         of_noise = [heard["text"] for heard in played(noise, options) if heard["text"] or heard["steps"]]
         live, file = errors(table, said, options), errors(table, None, options)
-    report = {"clips": len(files), "live word errors": live["total"]["words"]["errors"], "file's": file["total"]["words"]["errors"], "words": file["total"]["words"]["length"], "taken back": taken_back, "written of noise": of_noise, "first after the first word's begin, s": row(from_begin),
-              "after its end, s": row(from_end), "spoken without more, s": row(gaps), "over 1.5 s": sum(gap > 1.5 for gap in gaps), "steps": len(gaps),
+    live, file = live["total"]["words"], file["total"]["words"]
+    report = {"clips": len(files), "live word errors": live["errors"], "file's": file["errors"], "words": file["length"],
+              "taken back": taken_back, "written of noise": of_noise,
+              "first after the first word's begin, s": row(from_begin), "after its end, s": row(from_end),
+              "spoken without more, s": row(gaps), "over 1.5 s": sum(gap > 1.5 for gap in gaps), "steps": len(gaps),
               "text after the end, ms": row(last), "longest push, ms": row(push)}
     print(json.dumps(report, indent=None if options.json else 1))
     if taken_back or of_noise or max(push) > LONGEST_PUSH_MS:

@@ -50,7 +50,7 @@ def main():
         if re.fullmatch(r"unity_.*\.cxx", file.name):
             sources = INCLUDED.findall(file.read_text())
             entries += [renamed(entry, source) for source in sources]
-            if file.name.startswith("unity_src_"):
+            if file.name.startswith("unity_src_") and not asked:
                 entries.append(joined(entry, sources, folder))
                 groups[entries[-1]["file"]] = sources
         elif file.is_relative_to(src) and file.suffix == ".cpp":
@@ -70,11 +70,12 @@ def main():
 
     seen = {*alone, *(source for sources in groups.values() for source in sources)}
     looked_at = asked or [*groups, *sorted(alone)]
+    failed, unseen = not looked_at, []
     if not asked:
         print(f"{len(groups)} groups of {sum(map(len, groups.values()))} sources, {len(alone)} sources alone")
-    failed = not seen
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        failed = not seen
         unseen = sorted({str(path) for path in src.rglob("*.cpp")} - seen)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for text in itertools.chain((f"no build compiles {path}" for path in unseen), pool.map(faults, looked_at)):
             if text:
                 print(text, flush=True)

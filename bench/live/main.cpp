@@ -24,12 +24,10 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
-    "usage: mynah_bench_live [--threads N] [--silero MODEL] [--drafts 0|1] [--pace X] --whisper "
-    "MODEL "
-    "FILE...\n"
-    "Plays each FILE X times as fast as it was spoken (1; 0: as fast as it is heard): what was "
-    "said "
-    "for good by when, what was committed.\n";
+    "usage: mynah_bench_live [--threads N] [--silero MODEL] [--drafts 0|1] [--pace X] \n"
+    "                        --whisper MODEL FILE...\n"
+    "Plays each FILE X times as fast as it was spoken (1; 0: as fast as it is heard): what was\n"
+    "said for good by when, what was committed.\n";
 
 constexpr size_t kPiece = 1600;  // a tenth of a second, as the command sends it
 constexpr double kRate_hz = 16000;
@@ -75,9 +73,7 @@ std::optional<Options> parse(std::span<const std::string> words) {
 class Log {
  public:
   void take(const LiveText& live, double now_s) {
-    for (const Segment& segment : live.committed) {
-      committed_ += segment.text;
-    }
+    committed_ += text_of(live.committed);
     const std::string said = committed_ + live.agreed;
     if (!said.starts_with(said_)) {
       ++taken_back_;

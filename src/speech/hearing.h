@@ -2,14 +2,17 @@
 // of models.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/result.h"
 #include "speech/recognizer_options.h"
 #include "speech/transcript.h"
@@ -17,6 +20,19 @@
 namespace mynah {
 
 inline constexpr int kHearingRate_hz = 16000;
+
+[[nodiscard]] inline double seconds_of(int64_t samples) {
+  return static_cast<double>(samples) / kHearingRate_hz;
+}
+
+[[nodiscard]] inline int64_t samples_of(double seconds) {
+  return std::llround(seconds * kHearingRate_hz);
+}
+
+// Whether nothing is written in a window's text.
+[[nodiscard]] inline bool says_nothing(std::string_view text) {
+  return trimmed(text, " \t\n").empty();
+}
 
 // One window to be written down.
 struct WindowTask {

@@ -44,14 +44,6 @@ constexpr double kDraftRest = 3;
 // Whoever sends faster than it is heard waits where so much is behind.
 constexpr int64_t kMostBehind = int64_t{60} * kRate_hz;
 
-bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\n") == std::string_view::npos;
-}
-
-double seconds_of(int64_t samples) {
-  return static_cast<double>(samples) / kRate_hz;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<WindowQueue> queue,
@@ -76,10 +68,6 @@ LiveSession::LiveSession(std::shared_ptr<WindowQueue> queue,
   reset();
 }
 
-LiveSession::~LiveSession() {
-  client_.reset();
-}
-
 void LiveSession::reset() {
   forget(text_);
   forget(draft_);
@@ -101,8 +89,7 @@ void LiveSession::reset() {
   patience_ = 0;
   drafted_ = 0;
   draft_every_ = kDraftEvery;
-  cut_in_speech_ = false;
-  cut_at_ = 0;
+  cut_at_.reset();
   patience_s_ = kSenderStall_s;
   next_id_ = 0;
   last_speech_s_ = 0;
@@ -137,6 +124,7 @@ std::optional<Result<HeardWindow>> LiveSession::answer_to(Asked& asked) {
 
 void LiveSession::forget(Asked& asked) {
   asked.wanted.request_stop();
+  client_->drop_stopped();
   static_cast<void>(answer_to(asked));
   asked.is_open = false;
 }
@@ -202,7 +190,7 @@ std::vector<Segment> LiveSession::segments_of(const Part& part, const HeardWindo
     segment.end_s = std::min(end_s, segment.end_s);
   }
   std::erase_if(segments, [](const Segment& segment) {
-    return blank(segment.text) || segment.start_s >= segment.end_s;
+    return says_nothing(segment.text) || segment.start_s >= segment.end_s;
   });
   keep_to_speech(segments, seconds_of(part.turn.speech.begin), seconds_of(part.turn.speech.end));
   return segments;
@@ -262,7 +250,7 @@ Hurry LiveSession::hurry() const {
 void LiveSession::take_draft(const HeardWindow& draft) {
   const std::chrono::duration<double> took = Clock::now() - draft_.since;
   draft_every_ = std::max(kDraftEvery, static_cast<int64_t>(took.count() * kDraftRest * kRate_hz));
-  if (draft.silent || blank(draft.text())) {
+  if (draft.silent || says_nothing(draft.text())) {
     return;
   }
   if (agreement_.add(draft.segments, hurry())) {
@@ -363,11 +351,11 @@ Result<LiveText> LiveSession::push(std::span<const float> samples, const std::st
     samples_.append(samples);
     MYNAH_TRY(const TurnDetector::Found found, turns_->push(samples, stop));
     take(found);
-    if (cut_in_speech_ && turns_->heard() >= cut_at_ + kFirstFrames) {
+    if (cut_at_ && turns_->heard() >= *cut_at_ + kFirstFrames) {
       // Speech at once: it was cut, and the sender sends pieces of what goes on.
-      const bool goes_on = began_ > cut_at_ && began_ <= cut_at_ + kFirstFrames;
+      const bool goes_on = began_ > *cut_at_ && began_ <= *cut_at_ + kFirstFrames;
       patience_s_ = goes_on ? std::min(2 * patience_s_, kMostPatience_s) : kSenderStall_s;
-      cut_in_speech_ = false;
+      cut_at_.reset();
     }
     MYNAH_TRY_STATUS(go_on(live));
     MYNAH_TRY_STATUS(wait_until([this] { return samples_left() <= kMostBehind; }, stop, live));
@@ -400,8 +388,7 @@ Result<LiveText> LiveSession::idle(const SenderSilence& silence, const std::stop
         (silence.since_played_s >= kSenderStall_s || silence.since_last_s >= patience_s_);
     const bool pause = turns_->pausing();
     if ((pause ? silence.since_last_s >= kSenderPause_s : stalled) && turns_->holds_speech()) {
-      cut_in_speech_ = !pause;
-      cut_at_ = turns_->heard();
+      cut_at_ = pause ? std::nullopt : std::optional(turns_->heard());
       MYNAH_TRY(const TurnDetector::Found found, turns_->end(stop));
       take(found);
     }

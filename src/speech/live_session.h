@@ -28,7 +28,6 @@ class LiveSession final : public Recognizer::Session {
   static Result<std::unique_ptr<LiveSession>> create(std::shared_ptr<WindowQueue> queue,
                                                      std::shared_ptr<const VoiceDetector> voice,
                                                      const RecognizerOptions& options);
-  ~LiveSession() override;
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;
 
@@ -100,14 +99,14 @@ class LiveSession final : public Recognizer::Session {
   std::deque<Part> parts_;  // complete, in order: the first is being heard
   Part open_;               // what is being said
   DraftAgreement agreement_;
-  int64_t began_ = 0;           // where somebody began to speak
-  int64_t word_due_ = 0;        // when so much was spoken
-  int64_t patience_ = 0;        // how much was left until then as the last draft was asked for
-  int64_t drafted_ = 0;         // how far the last draft heard
-  int64_t draft_every_ = 0;     // samples; more where the machine is slow
-  bool cut_in_speech_ = false;  // what was committed last, as the sender stopped
-  int64_t cut_at_ = 0;          // where it was
-  double patience_s_ = 0;       // with a sender that stops in speech and sent faster than it plays
+  int64_t began_ = 0;        // where somebody began to speak
+  int64_t word_due_ = 0;     // when so much was spoken
+  int64_t patience_ = 0;     // how much was left until then as the last draft was asked for
+  int64_t drafted_ = 0;      // how far the last draft heard
+  int64_t draft_every_ = 0;  // samples; more where the machine is slow
+  std::optional<int64_t>
+      cut_at_;             // in speech, as the sender stopped; until it is seen what follows
+  double patience_s_ = 0;  // with a sender that stops in speech and sent faster than it plays
   int64_t next_id_ = 0;
   double last_speech_s_ = 0;   // where the committed text ends
   std::string told_language_;  // that windows are told: asked for or heard; "": neither

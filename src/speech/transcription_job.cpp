@@ -27,18 +27,6 @@ constexpr int64_t kHeardTogether = 30 * kRate_hz;
 // text comes sooner, and what is under way stays small.
 constexpr int64_t kMostReadAhead = int64_t{10} * 60 * kRate_hz;
 
-int64_t samples_of(double seconds) {
-  return std::llround(seconds * kRate_hz);
-}
-
-double seconds_of(int64_t samples) {
-  return static_cast<double>(samples) / kRate_hz;
-}
-
-bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\n") == std::string_view::npos;
-}
-
 // A span fits a window with its padding.
 VadOptions window_sized(VadOptions options, double window_s) {
   options.max_speech_s = std::min(options.max_speech_s, window_s - 1.0);
@@ -381,7 +369,7 @@ void TranscriptionJob::accept(size_t ticket, const HeardWindow& heard) {
       after = std::clamp(samples_of(segments.back().end_s), stretch.seek, after);
     }
     std::erase_if(segments, [&](const Segment& s) {
-      return blank(s.text) || s.start_s >= std::min(s.end_s, end_s);
+      return says_nothing(s.text) || s.start_s >= std::min(s.end_s, end_s);
     });
     for (Segment& segment : segments) {
       segment.end_s = std::min(segment.end_s, end_s);

@@ -1,7 +1,6 @@
 #include "speech/turn_detector.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "base/stop_scope.h"
@@ -49,7 +48,7 @@ void TurnDetector::step(float probability, Found& found) {
 }
 
 void TurnDetector::tell(bool speaking, bool pausing, Found& found) {
-  const auto now = [this] { return begin_ + std::llround(now_s() * kHearingRate_hz); };
+  const auto now = [this] { return begin_ + samples_of(now_s()); };
   if (speaking != speaking_) {
     found.events.push_back({speaking ? VoiceEvent::Kind::Began : VoiceEvent::Kind::Ended, now()});
   } else if (speaking && pausing != paused_) {
@@ -75,7 +74,7 @@ Result<TurnDetector::Found> TurnDetector::end(const std::stop_token& stop) {
   for (const float probability : probabilities) {
     step(probability, found);
   }
-  const double duration_s = static_cast<double>(heard_ - begin_) / kHearingRate_hz;
+  const double duration_s = seconds_of(heard_ - begin_);
   const std::vector<SpeechSpan> spans = segmenter_.flush(duration_s);
   long_speech_.add(spans);
   add(chunker_.push(spans, 0), found);
@@ -90,7 +89,7 @@ Result<TurnDetector::Found> TurnDetector::end(const std::stop_token& stop) {
 }
 
 int64_t TurnDetector::known_until() const {
-  return begin_ + std::llround(segmenter_.known_until() * kHearingRate_hz);
+  return begin_ + samples_of(segmenter_.known_until());
 }
 
 int64_t TurnDetector::begin() const {

@@ -3,7 +3,6 @@
 // alike.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -62,7 +61,7 @@ class TurnDetector {
 
   // Samples in which somebody spoke, pauses left out.
   [[nodiscard]] int64_t spoken() const {
-    return std::llround(static_cast<double>(spoken_frames_) * voice_.frame_s() * kHearingRate_hz);
+    return samples_of(static_cast<double>(spoken_frames_) * voice_.frame_s());
   }
 
   // No turn that was not handed out begins before this sample.

@@ -439,13 +439,8 @@ void WindowQueue::Client::submit(std::span<const WindowTask> tasks, const std::s
   queue_.submit(*this, std::move(windows));
 }
 
-Result<HeardWindow> WindowQueue::Client::hear(const WindowTask& task, const std::stop_token& stop) {
-  const auto heard = std::make_shared<std::promise<Result<HeardWindow>>>();
-  submit({&task, 1}, stop, [heard](size_t /*window*/, Outcome outcome) {
-    heard->set_value(std::move(outcome.heard));
-  });
-  const std::stop_callback drops(stop, [this] { queue_.drop(*this, false); });
-  return heard->get_future().get();
+void WindowQueue::Client::drop_stopped() {
+  queue_.drop(*this, false);
 }
 
 }  // namespace mynah

@@ -172,8 +172,9 @@ class WindowQueue::Client {
   void submit(std::span<const WindowTask> tasks, const std::stop_token& stop, const Done& done,
               bool draft = false);
 
-  // The same of one, awaited. Must not be called from `done`.
-  Result<HeardWindow> hear(const WindowTask& task, const std::stop_token& stop);
+  // Tells at once of windows that wait though they were stopped; else they are told of when their
+  // turn comes.
+  void drop_stopped();
 
  private:
   friend class WindowQueue;

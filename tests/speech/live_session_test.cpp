@@ -127,6 +127,12 @@ Result<std::unique_ptr<WindowDecoder>> WordModel::decoder(
 
 class LiveSessionTest : public WhisperRecognizerTest {
  protected:
+  void SetUp() override {
+    auto made = make_cpu_backend(pool_);
+    ASSERT_TRUE(made.has_value());
+    backend_ = std::move(*made);
+  }
+
   // What came, and what else comes of all that was asked so far.
   static LiveText heard(Recognizer::Session& session, Result<LiveText> first) {
     EXPECT_TRUE(first.has_value());
@@ -152,14 +158,13 @@ class LiveSessionTest : public WhisperRecognizerTest {
     return heard(session, session.push(samples));
   }
 
+  ThreadPool pool_{1};
+  std::unique_ptr<Backend> backend_;
   std::shared_ptr<const WordModel> words_ = std::make_shared<const WordModel>();
 };
 
 TEST_F(LiveSessionTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
-  ThreadPool pool(1);
-  auto backend = make_cpu_backend(pool);
-  ASSERT_TRUE(backend.has_value());
-  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, *backend_), voice_);
   const std::vector<float> samples = two_sentences();
   std::vector<std::string> results;
   for (const size_t piece : {size_t{512}, size_t{4096}, size_t{20000}}) {
@@ -187,10 +192,7 @@ TEST_F(LiveSessionTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
 
 // Pauses that end a span of speech, but no piece of text.
 TEST_F(LiveSessionTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPause) {
-  ThreadPool pool(1);
-  auto backend = make_cpu_backend(pool);
-  ASSERT_TRUE(backend.has_value());
-  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, *backend_), voice_);
   constexpr double kWindow_s = 8;
   constexpr double kPause_s = 0.3;
   // The last: no pause at all.
@@ -221,10 +223,7 @@ TEST_F(LiveSessionTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPause) {
 }
 
 TEST_F(LiveSessionTest, ASenderThatStopsSendingEndsWhatWasSaidByTheClock) {
-  ThreadPool pool(1);
-  auto backend = make_cpu_backend(pool);
-  ASSERT_TRUE(backend.has_value());
-  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, *backend_), voice_);
   RecognizerOptions whole = options();
   whole.cutting.partial_text = false;
   whole.decoding.timestamps = false;  // a segment is its whole window
@@ -257,10 +256,7 @@ TEST_F(LiveSessionTest, ASenderThatStopsSendingEndsWhatWasSaidByTheClock) {
 // As a download of pieces of a broadcast does: each comes at once, and ends in the middle of a
 // word.
 TEST_F(LiveSessionTest, ASenderOfPiecesOfWhatGoesOnIsWaitedForMorePatiently) {
-  ThreadPool pool(1);
-  auto backend = make_cpu_backend(pool);
-  ASSERT_TRUE(backend.has_value());
-  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, *backend_), voice_);
   RecognizerOptions whole = options();
   whole.cutting.partial_text = false;
   const auto session = recognizer.session(whole).value();
@@ -282,10 +278,7 @@ TEST_F(LiveSessionTest, ASenderOfPiecesOfWhatGoesOnIsWaitedForMorePatiently) {
 }
 
 TEST_F(LiveSessionTest, ALiveSessionTimesTheWordsThatItCommits) {
-  ThreadPool pool(1);
-  auto backend = make_cpu_backend(pool);
-  ASSERT_TRUE(backend.has_value());
-  const WindowRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(false, *backend_), voice_);
   const std::vector<float> samples = two_sentences();
   RecognizerOptions with_words = options();
   with_words.decoding.words = true;
@@ -308,10 +301,7 @@ TEST_F(LiveSessionTest, ALiveSessionTimesTheWordsThatItCommits) {
 }
 
 TEST_F(LiveSessionTest, ALiveSessionSaysWhichLanguageItHeard) {
-  ThreadPool pool(1);
-  auto backend = make_cpu_backend(pool);
-  ASSERT_TRUE(backend.has_value());
-  const WindowRecognizer recognizer(tiny_windows(true, **backend), voice_);
+  const WindowRecognizer recognizer(tiny_windows(true, *backend_), voice_);
   RecognizerOptions unknown = options();
   unknown.decoding.language = "auto";
   const auto session = recognizer.session(unknown).value();
@@ -351,15 +341,12 @@ TEST_F(LiveSessionTest, WordsOnWhichTwoDraftsAgreeAreSaidForGood) {
 
 // Of a Whisper, a draft's segments with their timestamps.
 TEST_F(LiveSessionTest, AWindowsTextBeginsWithWhatADraftOfItSaid) {
-  ThreadPool pool(1);
-  auto backend = make_cpu_backend(pool);
-  ASSERT_TRUE(backend.has_value());
   for (const bool timestamps : {true, false}) {
     RecognizerOptions how = options();
     how.decoding.timestamps = timestamps;
     how.decoding.whisper.compression_ratio_threshold.reset();
     how.decoding.whisper.log_probability_threshold.reset();
-    const auto decoder = tiny_windows(false, **backend)->decoder(how.decoding).value();
+    const auto decoder = tiny_windows(false, *backend_)->decoder(how.decoding).value();
     const std::vector<float> samples = speech("said", 4);
     WindowTask task{
         .samples = std::span(samples).first(2 * kRate_hz), .language = "en", .alone = true};

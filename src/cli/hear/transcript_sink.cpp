@@ -349,13 +349,16 @@ bool TranscriptSink::shows_partial() const {
 }
 
 void TranscriptSink::show_partial(const std::string& agreed, const std::string& rest) {
+  if (!shows_partial()) {
+    return;
+  }
   const auto room = static_cast<size_t>(std::max(8, context_.err.columns() - 4));
   std::string shown = last_characters(agreed + rest, room);
   if (!rest.empty()) {
     shown.insert(shown.size() - std::min(shown.size(), rest.size()), "\033[2m");
     shown += "\033[0m";
   }
-  if (!shows_partial() || shown == partial_) {
+  if (shown == partial_) {
     return;
   }
   context_.err.write("\r\033[K" + shown);
