@@ -291,6 +291,7 @@ TEST_F(Queue, WhoComesWhileTooMuchWaitsIsToldForHowLong) {
   submit(*one, {"first"});
   ear_.batches(1);
   std::vector<std::string> many;
+  many.reserve(8);
   for (int i = 0; i < 8; ++i) {
     many.push_back(std::to_string(i));
   }
@@ -374,6 +375,7 @@ TEST_F(Queue, EveryWindowIsToldOfOnce) {
   std::atomic<int> told{0};
   {
     std::vector<std::jthread> all;
+    all.reserve(8);
     for (int i = 0; i < 8; ++i) {
       all.emplace_back([&, i] {
         for (int round = 0; round < 20; ++round) {
@@ -386,7 +388,7 @@ TEST_F(Queue, EveryWindowIsToldOfOnce) {
           const std::array tasks = {task("x"), task("y")};
           std::stop_source stop;
           (*mine)->submit(tasks, stop.get_token(),
-                          [&told](size_t, WindowQueue::Outcome) { ++told; });
+                          [&told](size_t, const WindowQueue::Outcome&) { ++told; });
           if (round % 3 == 0) {
             stop.request_stop();
           } else if (round % 3 == 1) {
