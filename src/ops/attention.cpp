@@ -1,4 +1,6 @@
 // Attention, its probabilities, and rotary positions.
+#include <bit>
+
 #include "ops/expect.h"
 #include "ops/ops.h"
 
@@ -15,11 +17,24 @@ int64_t head_size(const char* op, const Tensor& q, const AttentionParams& params
   return q.dim(1) / params.heads;
 }
 
-void expect_inside(const char* op, std::span<const Span> spans, int64_t rows) {
-  for (const Span& span : spans) {
+void expect_inside(const char* op, const AttentionParams& params, int64_t rows) {
+  const PageTable& table = params.pages;
+  if (table.rows > 0) {
+    MYNAH_CHECK(std::has_single_bit(static_cast<uint64_t>(table.rows)), "[", op, "] pages of ",
+                std::to_string(table.rows), " rows: a power of two is wanted");
+    for (const int32_t page : table.pages) {
+      MYNAH_CHECK(page >= 0 && (page + 1) * table.rows <= rows, "[", op, "] page ",
+                  std::to_string(page), " of ", std::to_string(rows / table.rows));
+    }
+    rows = std::ssize(table.pages) * table.rows;
+  }
+  for (const Span& span : params.keys) {
     MYNAH_CHECK(span.begin >= 0 && span.length >= 0 && span.end() <= rows, "[", op, "] keys [",
                 std::to_string(span.begin), ", ", std::to_string(span.end()), ") outside ",
                 std::to_string(rows), " rows");
+    MYNAH_CHECK(table.rows == 0 || span.begin % table.rows == 0, "[", op,
+                "] keys that begin at row ", std::to_string(span.begin), " of pages of ",
+                std::to_string(table.rows));
   }
 }
 
@@ -38,14 +53,17 @@ Tensor attention(Backend& backend, const Tensor& q, const Tensor& k, const Tenso
                  const AttentionParams& params) {
   expect(backend, "attention", "q", q, {"rows", "heads * d"});
   const int64_t width = head_size("attention", q, params) * params.kv_heads;
-  expect_float("attention", "k", k);
+  expect_cache_type("attention", "k", k);
+  MYNAH_CHECK(!is_block_type(k.dtype()) || width / params.kv_heads % block_elements(k.dtype()) == 0,
+              "[attention] heads of ", std::to_string(width / params.kv_heads),
+              " columns split blocks of ", name(k.dtype()));
   expect(backend, "attention", "k", k, {"kv_rows", width}, k.dtype());
   expect(backend, "attention", "v", v, {k.dim(0), width}, k.dtype());
   MYNAH_CHECK(params.queries.size() == params.keys.size(), "[attention] ",
               std::to_string(params.queries.size()), " spans of queries, ",
               std::to_string(params.keys.size()), " of keys");
   expect_consecutive("attention", "queries", params.queries, q.dim(0));
-  expect_inside("attention", params.keys, k.dim(0));
+  expect_inside("attention", params, k.dim(0));
   Tensor out = empty(backend, q.shape());
   if (out.elements() > 0) {
     backend.attention(q, k, v, params, out);

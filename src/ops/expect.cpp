@@ -45,6 +45,12 @@ void expect_float(const char* op, const char* argument, const Tensor& x) {
               op, "] ", argument, " must be f32, f16 or bf16, got ", name(x.dtype()));
 }
 
+void expect_cache_type(const char* op, const char* argument, const Tensor& x) {
+  if (x.dtype() != DType::Q8_0) {
+    expect_float(op, argument, x);
+  }
+}
+
 void expect_consecutive(const char* op, const char* argument, std::span<const Span> spans,
                         int64_t rows) {
   int64_t end = 0;

@@ -35,6 +35,9 @@ void expect_type(const Backend& backend, const char* op, const char* argument, c
 // Checks that x is one of f32, f16 and bf16.
 void expect_float(const char* op, const char* argument, const Tensor& x);
 
+// Checks that x is of a type that keys and values that grow are kept in: the same, or Q8_0.
+void expect_cache_type(const char* op, const char* argument, const Tensor& x);
+
 // Checks that the spans follow each other from 0 to `rows` without a gap.
 void expect_consecutive(const char* op, const char* argument, std::span<const Span> spans,
                         int64_t rows);

@@ -76,8 +76,8 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 
 // Attention.
 
-// q (rows, heads * d); k, v (kv_rows, kv_heads * d) of f32, f16 or bf16, both of one type
-// -> (rows, heads * d). The spans of queries are consecutive and cover q.
+// q (rows, heads * d); k, v (kv_rows, kv_heads * d) of f32, f16, bf16 or, where 32 divides d, Q8_0,
+// both of one type -> (rows, heads * d). The spans of queries are consecutive and cover q.
 [[nodiscard]] Tensor attention(Backend& backend, const Tensor& q, const Tensor& k, const Tensor& v,
                                const AttentionParams& params);
 // One utterance's k and v (rows, heads * d) of f32, f16 or bf16, for attention_packed().
@@ -157,8 +157,8 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 // x (m, d) of any plain type, rows (n) i32 in [0, m) -> (n, d) of the same type: result[i] =
 // x[rows[i]].
 [[nodiscard]] Tensor gather_rows(Backend& backend, const Tensor& x, const Tensor& rows);
-// out[rows[i]] = x[i] for x (n, d) f32, rows (n) i32 without repeats, out (m, d) f32, f16 or bf16
-// (a cache of keys or values); other rows of `out` stay.
+// out[rows[i]] = x[i] for x (n, d) f32, rows (n) i32 without repeats, out (m, d) f32, f16, bf16 or
+// Q8_0 (a cache of keys or values); other rows of `out` stay.
 void scatter_rows(Backend& backend, const Tensor& x, const Tensor& rows, const Tensor& out);
 // (m, n) -> (n, m).
 [[nodiscard]] Tensor transpose(Backend& backend, const Tensor& x);

@@ -200,7 +200,7 @@ Tensor gather_rows(Backend& backend, const Tensor& x, const Tensor& rows) {
 void scatter_rows(Backend& backend, const Tensor& x, const Tensor& rows, const Tensor& out) {
   expect(backend, "scatter_rows", "x", x, {"n", "d"});
   expect(backend, "scatter_rows", "rows", rows, {x.dim(0)}, DType::I32);
-  expect_float("scatter_rows", "out", out);
+  expect_cache_type("scatter_rows", "out", out);
   expect(backend, "scatter_rows", "out", out, {"m", x.dim(1)}, out.dtype());
   if (x.elements() > 0) {
     backend.scatter_rows(x, rows, out);

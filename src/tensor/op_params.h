@@ -1,6 +1,8 @@
 // Parameters of the Backend's operations that need more than a tensor or two.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -86,6 +88,41 @@ struct Conv1dParams {
   }
 };
 
+// Where rows that grow lie, a page of them at a time (Kwon et al. 2023, arXiv:2309.06180): what a
+// span counts as row r is row pages[r / rows] * rows + r % rows of the tensor.
+struct PageTable {
+  int64_t rows = 0;  // of a page, a power of two; 0: rows lie as they are counted
+  std::span<const int32_t> pages = {};
+
+  [[nodiscard]] int64_t row(int64_t counted) const {
+    return rows == 0 ? counted : pages[static_cast<size_t>(counted / rows)] * rows + counted % rows;
+  }
+
+  // Calls fn(first row of the tensor, rows) for the runs of neighbours that a span is made of; it
+  // begins with a page.
+  template <class Fn>
+  void for_each_run(const Span& span, Fn&& fn) const {
+    if (rows == 0) {
+      if (span.length > 0) {
+        fn(span.begin, span.length);
+      }
+      return;
+    }
+    const int bits = std::countr_zero(static_cast<uint64_t>(rows));
+    auto page = static_cast<size_t>(span.begin >> bits);
+    for (int64_t left = span.length; left > 0;) {
+      const int32_t first = pages[page];
+      int64_t run = rows;
+      for (++page; run < left && pages[page] == first + (run >> bits); ++page) {
+        run += rows;
+      }
+      run = std::min(run, left);
+      fn(int64_t{first} << bits, run);
+      left -= run;
+    }
+  }
+};
+
 // Scaled dot-product attention of packed queries over spans of rows of keys and values, head by
 // head: for keys that grow, as a decoder's own past. Query i of an utterance with q queries and n
 // keys sees, when causal, keys [0, n - q + i]. A query that sees no key gets zeros.
@@ -95,7 +132,8 @@ struct AttentionParams {
   float scale = 1.0F;    // of the dot products, usually 1/sqrt(head_dim)
   bool causal = false;
   std::span<const Span> queries;  // rows of q, one span an utterance
-  std::span<const Span> keys;     // rows of k and v, as many
+  std::span<const Span> keys;     // rows of k and v, as many; each begins with a page
+  PageTable pages = {};           // of k and v
   Precision precision = Precision::Exact;
 };
 

@@ -213,7 +213,7 @@ simt::Traffic traffic_of(const simt::HostKernel& kernel, int lines, int columns,
                                  .first_row = 0,
                                  .skip = 0,
                                  .lines = lines,
-                                 .unused = 0};
+                                 .first_page = -1};
   simt::AttentionArgs args{};
   args.tiles = numbers(1, tile);
   args.rows = rows;

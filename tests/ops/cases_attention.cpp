@@ -25,6 +25,7 @@ struct AttentionRow {
   DType dtype = DType::F32;
   Precision precision = Precision::Exact;
   Layout layout = Layout::Contiguous;
+  int64_t page_rows = 0;  // 0: no pages
 
   [[nodiscard]] float scale() const { return 1.0F / std::sqrt(static_cast<float>(d)); }
 };
@@ -33,26 +34,50 @@ struct AttentionRow {
 struct AttentionInputs {
   explicit AttentionInputs(const AttentionRow& row)
       : queries(row.queries),
+        keys(spans(row)),
+        pages(shuffled_pages(row)),
         q(normals(queries.total() * row.heads * row.d, 1)),
         k(rounded(row, total_keys(row), 2)),
-        v(rounded(row, total_keys(row), 3)) {
-    // Keys lie apart, as in a cache with room to grow: two unused rows before each utterance.
-    int64_t begin = 0;
+        v(rounded(row, total_keys(row), 3)) {}
+
+  // Keys lie apart, as in a cache with room to grow: two unused rows before each utterance, or what
+  // is left of its last page.
+  static std::vector<Span> spans(const AttentionRow& row) {
+    constexpr int64_t kGap = 2;
+    std::vector<Span> spans;
+    int64_t end = 0;
     for (const int64_t length : row.keys) {
-      begin += kGap;
-      keys.push_back({begin, length});
-      begin += length;
+      const int64_t begin = row.page_rows == 0 ? end + kGap : whole_pages(row, end);
+      spans.push_back({begin, length});
+      end = begin + length;
     }
+    return spans;
   }
 
-  static constexpr int64_t kGap = 2;
+  static int64_t whole_pages(const AttentionRow& row, int64_t rows) {
+    return (rows + row.page_rows - 1) / row.page_rows * row.page_rows;
+  }
 
+  // As spans count them.
   static int64_t total_keys(const AttentionRow& row) {
-    int64_t total = 0;
-    for (const int64_t length : row.keys) {
-      total += kGap + length;
+    const int64_t end = spans(row).back().end();
+    return row.page_rows == 0 ? end : whole_pages(row, end);
+  }
+
+  // Where each page lies: every other one from the front, the rest from the back, so that some are
+  // neighbours.
+  static std::vector<int32_t> shuffled_pages(const AttentionRow& row) {
+    std::vector<int32_t> pages;
+    const int64_t count = row.page_rows == 0 ? 0 : total_keys(row) / row.page_rows;
+    for (int64_t page = 0; page < count; ++page) {
+      pages.push_back(static_cast<int32_t>(page % 4 < 2 ? page / 4 * 2 + page % 2
+                                                        : count - 1 - page / 4 * 2 - page % 2));
     }
-    return total;
+    return pages;
+  }
+
+  [[nodiscard]] PageTable table(const AttentionRow& row) const {
+    return {.rows = row.page_rows, .pages = pages};
   }
 
   static std::vector<float> rounded(const AttentionRow& row, int64_t rows, uint64_t seed) {
@@ -65,6 +90,7 @@ struct AttentionInputs {
 
   Lengths queries;
   std::vector<Span> keys;
+  std::vector<int32_t> pages;
   std::vector<float> q;
   std::vector<float> k;
   std::vector<float> v;
@@ -73,13 +99,24 @@ struct AttentionInputs {
 struct AttentionTensors {
   AttentionTensors(Backend& backend, const AttentionRow& row, const AttentionInputs& inputs)
       : q(matrix(backend, inputs.q, inputs.queries.total(), row.heads * row.d, row.layout)),
-        k(cache(backend, row, inputs.k)),
-        v(cache(backend, row, inputs.v)) {}
+        k(cache(backend, row, inputs, inputs.k)),
+        v(cache(backend, row, inputs, inputs.v)) {}
 
-  static Tensor cache(Backend& backend, const AttentionRow& row, const std::vector<float>& values) {
+  static Tensor cache(Backend& backend, const AttentionRow& row, const AttentionInputs& inputs,
+                      const std::vector<float>& counted) {
     const int64_t width = row.kv_heads * row.d;
-    const Tensor x =
-        matrix(backend, values, static_cast<int64_t>(values.size()) / width, width, row.layout);
+    const int64_t rows = std::ssize(counted) / width;
+    std::vector<float> values(counted.size());
+    for (int64_t i = 0; i < rows; ++i) {
+      std::copy_n(counted.begin() + i * width, width,
+                  values.begin() + inputs.table(row).row(i) * width);
+    }
+    if (is_block_type(row.dtype)) {
+      std::vector<std::byte> bytes(storage_bytes(row.dtype, std::ssize(values)));
+      quantize(row.dtype, values, bytes.data());
+      return ops::from_host(backend, bytes, {rows, width}, row.dtype);
+    }
+    const Tensor x = matrix(backend, values, rows, width, row.layout);
     return row.dtype == DType::F32 ? x : ops::cast(backend, x, row.dtype);
   }
 
@@ -99,6 +136,7 @@ Step prepare(Backend& backend, const AttentionRow& row) {
                             .causal = row.causal,
                             .queries = inputs.queries.spans(),
                             .keys = inputs.keys,
+                            .pages = inputs.table(row),
                             .precision = row.precision})};
   };
 }
@@ -152,11 +190,11 @@ std::vector<Values> bound(const AttentionRow& row) {
 OpCase attention_case(const AttentionRow& row) {
   OpCase c;
   c.op = "attention";
-  c.name =
-      fmt::format("{}{} queries [{}] keys [{}] heads {}/{} of {}{}{}", name(row.dtype),
-                  row.precision == Precision::Fast ? " fast" : "", fmt::join(row.queries, " "),
-                  fmt::join(row.keys, " "), row.heads, row.kv_heads, row.d,
-                  row.causal ? " causal" : "", row.layout == Layout::Strided ? " strided" : "");
+  c.name = fmt::format("{}{} queries [{}] keys [{}] heads {}/{} of {}{}{}{}", name(row.dtype),
+                       row.precision == Precision::Fast ? " fast" : "", fmt::join(row.queries, " "),
+                       fmt::join(row.keys, " "), row.heads, row.kv_heads, row.d,
+                       row.causal ? " causal" : "", row.layout == Layout::Strided ? " strided" : "",
+                       row.page_rows > 0 ? fmt::format(" pages of {}", row.page_rows) : "");
   c.prepare = [row](Backend& backend) { return prepare(backend, row); };
   c.bound = [row](const std::vector<Values>&) { return bound(row); };
   return c;
@@ -185,6 +223,31 @@ OpCase rope_case(int64_t rows, int64_t heads, int64_t d, Layout layout) {
   return c;
 }
 
+// Keys in pages, and in blocks.
+void add_paged_cases(std::vector<OpCase>& table) {
+  const std::vector<AttentionRow> rows = {
+      {.queries = {1}, .keys = {1}, .d = 32, .causal = true},
+      {.queries = {1, 1, 1}, .keys = {16, 130, 33}, .heads = 2, .kv_heads = 2, .causal = true},
+      {.queries = {1, 3, 1}, .keys = {300, 17, 0}, .heads = 4, .kv_heads = 2, .d = 32},
+      {.queries = {5, 20, 1}, .keys = {9, 70, 280}, .heads = 2, .kv_heads = 2, .causal = true},
+      {.queries = {40, 1}, .keys = {40, 55}, .heads = 6, .kv_heads = 2, .d = 128, .causal = true},
+  };
+  const auto add = [&](DType dtype, int64_t page_rows, Precision precision = Precision::Exact) {
+    for (AttentionRow row : rows) {
+      row.dtype = dtype;
+      row.page_rows = page_rows;
+      row.precision = precision;
+      table.push_back(attention_case(row));
+    }
+  };
+  add(DType::F32, 16);
+  add(DType::F16, 32);
+  add(DType::F16, 16, Precision::Fast);
+  add(DType::BF16, 16);
+  add(DType::Q8_0, 0);
+  add(DType::Q8_0, 16);
+}
+
 void add_timed_attention(std::vector<OpCase>& table) {
   const auto timed = [&](AttentionRow row) {
     OpCase c = attention_case(row);
@@ -205,6 +268,16 @@ void add_timed_attention(std::vector<OpCase>& table) {
   timed({.queries = {1500}, .keys = {1500}, .heads = 6, .kv_heads = 6});
   timed(
       {.queries = {1500}, .keys = {1500}, .heads = 6, .kv_heads = 6, .precision = Precision::Fast});
+  for (const DType dtype : {DType::F16, DType::Q8_0}) {
+    for (const int64_t page_rows : {0, 16}) {
+      timed({.queries = {1},
+             .keys = {4096},
+             .heads = 16,
+             .kv_heads = 4,
+             .dtype = dtype,
+             .page_rows = page_rows});
+    }
+  }
   for (const DType dtype : {DType::F32, DType::F16}) {
     timed({.queries = {1}, .keys = {1500}, .heads = 6, .kv_heads = 6, .dtype = dtype});
     timed(
@@ -252,6 +325,7 @@ void add_attention_cases(std::vector<OpCase>& table) {
       }
     }
   }
+  add_paged_cases(table);
   add_timed_attention(table);
   table.push_back(rope_case(1, 1, 2, Layout::Contiguous));
   table.push_back(rope_case(17, 3, 64, Layout::Contiguous));

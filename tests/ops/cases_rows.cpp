@@ -9,6 +9,7 @@
 #include "ops/inputs.h"
 #include "ops/op_case.h"
 #include "ops/ops.h"
+#include "tensor/quantize.h"
 
 namespace mynah::cases {
 namespace {
@@ -95,6 +96,12 @@ OpCase gather_case(DType dtype, int64_t d, int64_t count, Layout layout) {
   return c;
 }
 
+Tensor blocks_of(Backend& backend, const Tensor& x, DType dtype) {
+  std::vector<std::byte> bytes(storage_bytes(dtype, x.elements()));
+  quantize(dtype, ops::to_host(backend, x), bytes.data());
+  return ops::from_host(backend, bytes, x.shape(), dtype);
+}
+
 OpCase scatter_case(DType dtype, int64_t d, Layout layout) {
   constexpr int64_t kRows = 11;
   constexpr int64_t kCount = 4;
@@ -107,6 +114,11 @@ OpCase scatter_case(DType dtype, int64_t d, Layout layout) {
     const Tensor x = matrix(backend, normals(kCount * d, 2), kCount, d, layout);
     const Tensor rows = ops::from_host(backend, some_rows(kRows, kCount), {kCount});
     return [=, &backend]() -> std::vector<Tensor> {
+      if (is_block_type(dtype)) {
+        const Tensor cache = blocks_of(backend, before, dtype);
+        ops::scatter_rows(backend, x, rows, cache);
+        return {ops::dequantize(backend, cache)};
+      }
       const Tensor cache = ops::cast(backend, before, dtype);
       ops::scatter_rows(backend, x, rows, cache);
       return {cache};
@@ -234,6 +246,10 @@ OpCase median_case(int64_t d, int64_t width, Layout layout) {
 }  // namespace
 
 void add_row_cases(std::vector<OpCase>& table) {
+  for (const int64_t d : {32, 64, 384}) {
+    table.push_back(scatter_case(DType::Q8_0, d, Layout::Contiguous));
+    table.push_back(scatter_case(DType::Q8_0, d, Layout::Strided));
+  }
   for (const int64_t d : kWidths) {
     const Layout layout = d % 2 == 0 ? Layout::Contiguous : Layout::Strided;
     table.push_back(argmax_case(d, layout));

@@ -34,6 +34,9 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
         return kernels_.dots_f16(query, halves, t.stride(0), n, d, params.scale, scores);
       case DType::BF16:
         return kernels_.dots_bf16(query, halves, t.stride(0), n, d, params.scale, scores);
+      case DType::Q8_0:
+        return kernels_.dots_q8_0(query, keys, storage_bytes(DType::Q8_0, t.stride(0)), n, d,
+                                  params.scale, scores);
       default:
         return kernels_.dots_f32(query, reinterpret_cast<const float*>(keys), t.stride(0), n, d,
                                  params.scale, scores);
@@ -47,6 +50,8 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
         return kernels_.mix_f16(p, halves, t.stride(0), n, d, to);
       case DType::BF16:
         return kernels_.mix_bf16(p, halves, t.stride(0), n, d, to);
+      case DType::Q8_0:
+        return kernels_.mix_q8_0(p, values, storage_bytes(DType::Q8_0, t.stride(0)), n, d, to);
       default:
         return kernels_.mix_f32(p, reinterpret_cast<const float*>(values), t.stride(0), n, d, to);
     }
@@ -66,8 +71,8 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
         continue;  // attention() did it in blocks
       }
       const Span& keys = params.keys[utterance];
-      const auto from = [&](const Tensor& t) {
-        return t.raw() + storage_bytes(t.dtype(), keys.begin * t.stride(0) + column);
+      const auto from = [&](const Tensor& t, int64_t row) {
+        return t.raw() + storage_bytes(t.dtype(), row * t.stride(0) + column);
       };
       const int64_t total = keys.length;
       const Scratch<float> scores(memory_, total);
@@ -80,10 +85,19 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
         if (limit == 0) {
           continue;
         }
-        dots(query, from(k), k, limit, scores.data());
+        const Span seen{keys.begin, limit};
+        int64_t next = 0;
+        params.pages.for_each_run(seen, [&](int64_t row, int64_t rows) {
+          dots(query, from(k, row), k, rows, &scores[next]);
+          next += rows;
+        });
         const float sum = kernels_.exp_sum(scores.data(), limit, kernels_.max(scores.data(), limit),
                                            scores.data());
-        mix(scores.data(), from(v), v, limit, to);
+        next = 0;
+        params.pages.for_each_run(seen, [&](int64_t row, int64_t rows) {
+          mix(&scores[next], from(v, row), v, rows, to);
+          next += rows;
+        });
         kernels_.affine(to, d, 1.0F / sum, 0.0F, to);
       }
     }
@@ -112,6 +126,28 @@ void CpuBackend::attend(const Tensor& q, const Readers& readers, const Tensor& o
   });
 }
 
+// The rows of a span as a tensor of a float type: a part of x, or a copy where they lie apart.
+Tensor CpuBackend::side_by_side(const Tensor& x, const PageTable& pages, const Span& span) {
+  const bool blocks = is_block_type(x.dtype());
+  const int64_t first = span.length > 0 ? pages.row(span.begin) : 0;
+  bool apart = false;
+  pages.for_each_run(span, [&](int64_t row, int64_t) { apart = apart || row != first; });
+  if (!apart && !blocks) {
+    return x.narrow(0, first, span.length);
+  }
+  const DType type = blocks ? DType::F32 : x.dtype();
+  Tensor out(allocate(storage_bytes(type, span.length * x.dim(1))), 0, {span.length, x.dim(1)},
+             type, device());
+  int64_t next = 0;
+  pages.for_each_run(span, [&](int64_t row, int64_t rows) {
+    const Tensor from = x.narrow(0, row, rows);
+    const Tensor to = out.narrow(0, next, rows);
+    blocks ? dequantize(from, to) : copy(from, to);
+    next += rows;
+  });
+  return out;
+}
+
 void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
                            const AttentionParams& params, const Tensor& out) {
   expect_head(q.dim(1) / params.heads);
@@ -124,7 +160,7 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
       continue;
     }
     const KeysValues packed =
-        pack_keys_values(k.narrow(0, span.begin, span.length), v.narrow(0, span.begin, span.length),
+        pack_keys_values(side_by_side(k, params.pages, span), side_by_side(v, params.pages, span),
                          params.kv_heads, params.precision);
     const Scratch<Reader> list(memory_, queries.length);
     for (int64_t i = 0; i < queries.length; ++i) {

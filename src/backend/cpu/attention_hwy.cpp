@@ -1,6 +1,10 @@
 // One query over many keys, as every decode step asks: dot products, and the weighted mix of
 // values.
+#include <cstddef>
+#include <cstring>
+
 #include "backend/cpu/kernel_parts.h"
+#include "tensor/blocks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention_hwy.cpp"
@@ -156,6 +160,68 @@ void mix(const float* p, const typename Load::Element* values, int64_t stride, i
   }
 }
 
+// A block of Q8_0 (ggml-common.h block_q8_0): a scale in half precision, then kBlockElements codes.
+struct Q8Block {
+  static constexpr size_t kBytes = sizeof(uint16_t) + kBlockElements;
+
+  const std::byte* at;
+
+  [[nodiscard]] HWY_INLINE float scale() const {
+    uint16_t bits = 0;
+    std::memcpy(&bits, at, sizeof(bits));
+    return LoadF16::one(&bits);
+  }
+
+  // A vector of codes from element `i` on.
+  [[nodiscard]] HWY_INLINE V codes(int64_t i) const {
+    const hn::Rebind<int8_t, F> i8;
+    const hn::RebindToSigned<F> i32;
+    const auto* const first = reinterpret_cast<const int8_t*>(at + sizeof(uint16_t)) + i;
+    return hn::ConvertTo(F(), hn::PromoteTo(i32, hn::LoadU(i8, first)));
+  }
+};
+
+void dots_q8_0(const float* q, const std::byte* keys, size_t row_bytes, int64_t n, int64_t d,
+               float scale, float* out) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  for (int64_t i = 0; i < n; ++i) {
+    Q8Block block{keys + static_cast<size_t>(i) * row_bytes};
+    V sum = hn::Zero(f);
+    for (int64_t c = 0; c < d; c += kBlockElements, block.at += Q8Block::kBytes) {
+      V products = hn::Zero(f);
+      for (int64_t j = 0; j < kBlockElements; j += lanes) {
+        products = hn::MulAdd(hn::LoadU(f, q + c + j), block.codes(j), products);
+      }
+      sum = hn::MulAdd(products, hn::Set(f, block.scale()), sum);
+    }
+    out[i] = hn::GetLane(hn::SumOfLanes(f, sum)) * scale;
+  }
+}
+
+void mix_q8_0(const float* p, const std::byte* values, size_t row_bytes, int64_t n, int64_t d,
+              float* out) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  constexpr auto kLeastLanes = 4;
+  V sums[kBlockElements / kLeastLanes];
+  for (int64_t c = 0; c < d; c += kBlockElements) {
+    for (int64_t j = 0; j < kBlockElements; j += lanes) {
+      sums[j / lanes] = hn::LoadU(f, out + c + j);
+    }
+    Q8Block block{values + static_cast<size_t>(c / kBlockElements) * Q8Block::kBytes};
+    for (int64_t i = 0; i < n; ++i, block.at += row_bytes) {
+      const V weight = hn::Set(f, p[i] * block.scale());
+      for (int64_t j = 0; j < kBlockElements; j += lanes) {
+        sums[j / lanes] = hn::MulAdd(weight, block.codes(j), sums[j / lanes]);
+      }
+    }
+    for (int64_t j = 0; j < kBlockElements; j += lanes) {
+      hn::StoreU(sums[j / lanes], f, out + c + j);
+    }
+  }
+}
+
 }  // namespace
 
 void fill_attention(Kernels& kernels) {
@@ -165,6 +231,8 @@ void fill_attention(Kernels& kernels) {
   kernels.mix_f32 = mix<LoadF32>;
   kernels.mix_f16 = mix<LoadF16>;
   kernels.mix_bf16 = mix<LoadBf16>;
+  kernels.dots_q8_0 = dots_q8_0;
+  kernels.mix_q8_0 = mix_q8_0;
 }
 
 }  // namespace mynah::cpu::HWY_NAMESPACE

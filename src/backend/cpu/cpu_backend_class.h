@@ -171,6 +171,7 @@ class CpuBackend final : public Backend {
   void attend(const Tensor& q, const Readers& readers, const Tensor& out);
   void attend_rows(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
                    const Tensor& out);
+  Tensor side_by_side(const Tensor& x, const PageTable& pages, const Span& span);
   // x (rows, in) as a convolution with this input sees it.
   Tensor conv1d_seen(const Tensor& x, const Lengths& lengths, const Conv1dInput& input);
   // Neighbouring windows together: of stride 1, one group.

@@ -154,12 +154,17 @@ struct Kernels {
                    float scale, float* out);
   void (*dots_bf16)(const float* q, const uint16_t* keys, int64_t stride, int64_t n, int64_t d,
                     float scale, float* out);
+  // Of blocks of Q8_0, rows `row_bytes` apart.
+  void (*dots_q8_0)(const float* q, const std::byte* keys, size_t row_bytes, int64_t n, int64_t d,
+                    float scale, float* out);
   // out (d) += sum of p[i] * values[i].
   void (*mix_f32)(const float* p, const float* values, int64_t stride, int64_t n, int64_t d,
                   float* out);
   void (*mix_f16)(const float* p, const uint16_t* values, int64_t stride, int64_t n, int64_t d,
                   float* out);
   void (*mix_bf16)(const float* p, const uint16_t* values, int64_t stride, int64_t n, int64_t d,
+                   float* out);
+  void (*mix_q8_0)(const float* p, const std::byte* values, size_t row_bytes, int64_t n, int64_t d,
                    float* out);
 
   // Rows.

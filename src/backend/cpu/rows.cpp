@@ -69,6 +69,10 @@ void CpuBackend::scatter_rows(const Tensor& x, const Tensor& rows, const Tensor&
       case DType::BF16:
         kernels_.to_bf16(row_of(x, i), n, out.data<uint16_t>() + to);
         break;
+      case DType::Q8_0:
+        quantize(DType::Q8_0, {row_of(x, i), static_cast<size_t>(n)},
+                 out.raw() + storage_bytes(DType::Q8_0, to));
+        break;
       default:
         std::memcpy(out.data<float>() + to, row_of(x, i), static_cast<size_t>(n) * sizeof(float));
         break;

@@ -4,19 +4,11 @@
 
 namespace mynah::cuda {
 
-namespace {
-
-// Up to two blocks that read the same keys are quicker than one that computes with twice as many
-// lines as there are.
-constexpr int64_t kMostFew = 2 * simt::kFewLines;
-
-}  // namespace
-
 void AttentionPlan::add(const SeenKeys& keys, std::span<const Span> rows) {
   std::vector<Span> long_runs;
   std::vector<Span> others;
   for (const Span& run : rows) {
-    const bool on_units = units_lines_ > 0 && run.length * group_ > kMostFew;
+    const bool on_units = units_lines_ > 0 && is_long(run.length, group_);
     (on_units ? long_runs : others).push_back(run);
   }
   add_rows(keys, long_runs, true);
@@ -32,6 +24,8 @@ void AttentionPlan::add_rows(const SeenKeys& keys, std::span<const Span> rows, b
   }
   const int64_t lines = (static_cast<int64_t>(rows_.size()) - first_row) * group_;
   const Kind kind = on_units ? Units : lines == 1 ? One : lines <= kMostFew ? Few : Tiled;
+  const auto first_page = keys.pages.empty() ? -1 : static_cast<int32_t>(pages_.size());
+  pages_.insert(pages_.end(), keys.pages.begin(), keys.pages.end());
   const std::array<int64_t, kKinds.size()> most_lines = {1, simt::kFewLines, simt::kTiledLines,
                                                          units_lines_};
   const int64_t most = most_lines[kind];
@@ -48,7 +42,7 @@ void AttentionPlan::add_rows(const SeenKeys& keys, std::span<const Span> rows, b
         .first_row = static_cast<int32_t>(first_row + query),
         .skip = static_cast<int32_t>(line % group_),
         .lines = static_cast<int32_t>(std::min(most, lines - line)),
-        .unused = 0,
+        .first_page = first_page,
     });
   }
 }
@@ -71,6 +65,7 @@ std::vector<std::byte> AttentionPlan::bytes() const {
     append(tiles);
   }
   append(rows_);
+  append(pages_);
   return all;
 }
 
@@ -80,6 +75,10 @@ size_t AttentionPlan::tiles_offset(Kind kind) const {
     offset += tiles_[before].size() * sizeof(simt::AttentionTile);
   }
   return offset;
+}
+
+size_t AttentionPlan::pages_offset() const {
+  return rows_offset() + rows_.size() * sizeof(int32_t);
 }
 
 size_t AttentionPlan::rows_offset() const {

@@ -21,6 +21,7 @@ struct SeenKeys {
   int64_t tail_first = 0;   // rows of the tail that are seen too
   int64_t tail = 0;
   int64_t seen = 0;  // by the first query: all, where attention is not causal; may be negative
+  std::span<const int32_t> pages = {};  // of the utterance's own; none: rows follow each other
 };
 
 // Tiles of the four kinds of kernels. The first three give a query the same bits; the fourth rounds
@@ -32,6 +33,10 @@ class AttentionPlan {
   enum Kind : uint8_t { One, Few, Tiled, Units };
 
   static constexpr std::array<Kind, 4> kKinds = {One, Few, Tiled, Units};
+
+  // Whether a run of so many queries is for the last two kinds, which read keys that lie one after
+  // the other.
+  static bool is_long(int64_t queries, int64_t group) { return queries * group > kMostFew; }
 
   // `group` heads of q share a head of keys. `units_lines`: that a tile of matrix units has; 0
   // where they are not to be used.
@@ -51,12 +56,17 @@ class AttentionPlan {
   // Segments of keys that the longest tile has; at least 1.
   [[nodiscard]] int64_t segments(Kind kind) const;
 
-  // All that kernels read, in one piece, and where in it the tiles and the rows begin.
+  // All that kernels read, in one piece, and where in it the tiles, the rows and the pages begin.
   [[nodiscard]] std::vector<std::byte> bytes() const;
   [[nodiscard]] size_t tiles_offset(Kind kind) const;
   [[nodiscard]] size_t rows_offset() const;
+  [[nodiscard]] size_t pages_offset() const;
 
  private:
+  // Up to two blocks that read the same keys are quicker than one that computes with twice as many
+  // lines as there are.
+  static constexpr int64_t kMostFew = 2 * simt::kFewLines;
+
   // Tiles of one kind of these rows, side by side.
   void add_rows(const SeenKeys& keys, std::span<const Span> rows, bool on_units);
 
@@ -65,6 +75,7 @@ class AttentionPlan {
   int64_t units_lines_;
   std::array<std::vector<simt::AttentionTile>, kKinds.size()> tiles_;
   std::vector<int32_t> rows_;
+  std::vector<int32_t> pages_;
 };
 
 }  // namespace mynah::cuda

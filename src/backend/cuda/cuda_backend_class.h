@@ -204,6 +204,9 @@ class CudaBackend final : public Backend {
   void launch_few_rows_on_units(const Kernel<simt::UnitsArgs>& kernel, simt::UnitsArgs args);
   // Lays keys and values out head by head, as `type`.
   void pack_heads(const Tensor& k, const Tensor& v, int64_t heads, DType type, std::byte* out);
+  // attention() where runs of many queries see keys that lie one after the other.
+  void attend_in_place(const Tensor& q, const Tensor& k, const Tensor& v,
+                       const AttentionParams& params, const Tensor& out);
   // Attention by the plan, over keys of one type; `args` has what is the keys' own.
   void attend(const Tensor& q, DType type, const AttentionPlan& plan, simt::AttentionArgs args,
               const Tensor& out);

@@ -1,5 +1,6 @@
 // Attention: over keys that grow and over packed ones.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -22,6 +23,7 @@ constexpr int kFirstLevel = 60;
 // Of one type of keys.
 struct TypeKernels {
   DType type;
+  DType staged;  // in shared memory
   AttentionKernel one;
   AttentionKernel few;
   AttentionKernel tiled_64;  // for heads of up to so many columns
@@ -60,19 +62,23 @@ int64_t units_lines(int level, DType type, int64_t width, Precision precision) {
 }
 
 const TypeKernels& kernels_of(DType type) {
-  static constexpr std::array<TypeKernels, 3> kTypes = {{
-      {DType::F32, kernels::attention_one_f32, kernels::attention_few_f32,
+  static constexpr std::array<TypeKernels, 4> kTypes = {{
+      {DType::F32, DType::F32, kernels::attention_one_f32, kernels::attention_few_f32,
        kernels::attention_tiled_f32_64, kernels::attention_tiled_f32_128,
        kernels::attention_tiled_f32_256},
-      {DType::F16, kernels::attention_one_f16, kernels::attention_few_f16,
+      {DType::F16, DType::F16, kernels::attention_one_f16, kernels::attention_few_f16,
        kernels::attention_tiled_f16_64, kernels::attention_tiled_f16_128,
        kernels::attention_tiled_f16_256},
-      {DType::BF16, kernels::attention_one_bf16, kernels::attention_few_bf16,
+      {DType::BF16, DType::BF16, kernels::attention_one_bf16, kernels::attention_few_bf16,
        kernels::attention_tiled_bf16_64, kernels::attention_tiled_bf16_128,
        kernels::attention_tiled_bf16_256},
+      // Many lines see these as f32: CudaBackend::attention().
+      {DType::Q8_0, DType::F32, kernels::attention_one_q8_0, kernels::attention_few_q8_0,
+       kernels::attention_tiled_f32_64, kernels::attention_tiled_f32_128,
+       kernels::attention_tiled_f32_256},
   }};
   const auto* const found = std::ranges::find(kTypes, type, &TypeKernels::type);
-  MYNAH_CHECK(found != kTypes.end(), "keys of a float type are wanted, not ", name(type));
+  MYNAH_CHECK(found != kTypes.end(), "keys of a float type or Q8_0 are wanted, not ", name(type));
   return *found;
 }
 
@@ -185,6 +191,18 @@ simt::AttentionArgs arguments(const KeyMemory& keys, int64_t kv_heads, int64_t h
   return args;
 }
 
+// The pages of a span, and as many more as the table has for it until the next segment of keys
+// begins: a step that is like the one before is given as much.
+std::span<const int32_t> pages_of(const PageTable& table, const Span& span) {
+  if (table.rows == 0) {
+    return {};
+  }
+  const auto first = static_cast<size_t>(span.begin / table.rows);
+  const int64_t most = rounded_up(span.length, std::max<int64_t>(simt::kSegmentKeys, table.rows));
+  const auto count = static_cast<size_t>(most / table.rows);
+  return table.pages.subspan(first, std::min(count, table.pages.size() - first));
+}
+
 void check_head_dim(int64_t d) {
   constexpr int64_t kMost = 256;
   MYNAH_CHECK(d <= kMost, "[attention] heads of ", std::to_string(d),
@@ -195,6 +213,58 @@ void check_head_dim(int64_t d) {
 
 void CudaBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
                             const AttentionParams& params, const Tensor& out) {
+  const bool blocks = is_block_type(k.dtype());
+  if (params.pages.rows == 0 && !blocks) {
+    attend_in_place(q, k, v, params, out);
+    return;
+  }
+  // Runs of many queries have their keys laid side by side: a prompt's, which take far longer to be
+  // computed with.
+  std::vector<Span> short_queries;
+  std::vector<Span> short_keys;
+  std::vector<Span> long_queries;
+  std::vector<Span> long_keys;
+  std::vector<int32_t> numbers;
+  for (size_t u = 0; u < params.queries.size(); ++u) {
+    const Span& queries = params.queries[u];
+    const Span& keys = params.keys[u];
+    if (!AttentionPlan::is_long(queries.length, params.heads / params.kv_heads)) {
+      short_queries.push_back(queries);
+      short_keys.push_back(keys);
+      continue;
+    }
+    long_queries.push_back(queries);
+    long_keys.push_back({static_cast<int64_t>(numbers.size()), keys.length});
+    for (int64_t row = keys.begin; row < keys.end(); ++row) {
+      numbers.push_back(static_cast<int32_t>(params.pages.row(row)));
+    }
+  }
+  AttentionParams some = params;
+  some.queries = short_queries;
+  some.keys = short_keys;
+  attend_in_place(q, k, v, some, out);
+  if (long_queries.empty()) {
+    return;
+  }
+  const auto count = static_cast<int64_t>(numbers.size());
+  const Tensor rows(on_device(std::span<const int32_t>(numbers)), 0, {count}, DType::I32, device());
+  const auto side_by_side = [&](const Tensor& x) {
+    const DType type = blocks ? DType::F32 : x.dtype();
+    const Shape shape{count, x.dim(1)};
+    Tensor copied(allocate(storage_bytes(type, shape.elements())), 0, shape, type, device());
+    if (count > 0) {
+      blocks ? embedding(x, rows, copied) : gather_rows(x, rows, copied);
+    }
+    return copied;
+  };
+  some.queries = long_queries;
+  some.keys = long_keys;
+  some.pages = {};
+  attend_in_place(q, side_by_side(k), side_by_side(v), some, out);
+}
+
+void CudaBackend::attend_in_place(const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const AttentionParams& params, const Tensor& out) {
   const int64_t d = q.dim(1) / params.heads;
   KeyMemory keys{.type = k.dtype(),
                  .keys = k.raw(),
@@ -204,7 +274,7 @@ void CudaBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
                  .head_stride = d,
                  .width = d};
   BufferRef packed;
-  if (!aligned_rows(k, d) || !aligned_rows(v, d)) {
+  if (!is_block_type(k.dtype()) && (!aligned_rows(k, d) || !aligned_rows(v, d))) {
     // Kernels read keys 16 bytes at a time: such rows are laid out anew.
     const PackedLayout layout(k.dtype() == DType::F16 ? DType::F16 : DType::F32, k.dim(0),
                               params.kv_heads, d);
@@ -212,20 +282,24 @@ void CudaBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
     pack_heads(k, v, layout.heads, layout.type, packed.get()->data());
     keys = memory_of(layout, packed.get()->data());
   }
-  const auto element = static_cast<int64_t>(block_bytes(keys.type));
+  const PageTable& table = params.pages;
   AttentionPlan plan(params.heads / params.kv_heads, params.causal,
                      units_lines(processor_->level(), keys.type, keys.width, params.precision));
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span& queries = params.queries[u];
     const Span& span = params.keys[u];
-    plan.add({.keys = keys.keys + span.begin * keys.key_stride * element,
-              .values = keys.values + span.begin * keys.value_stride * element,
+    const int64_t first = table.rows > 0 ? 0 : span.begin;
+    plan.add({.keys = keys.keys + storage_bytes(keys.type, first * keys.key_stride),
+              .values = keys.values + storage_bytes(keys.type, first * keys.value_stride),
               .head_stride = keys.head_stride,
               .own = span.length,
-              .seen = params.causal ? span.length - queries.length + 1 : span.length},
+              .seen = params.causal ? span.length - queries.length + 1 : span.length,
+              .pages = pages_of(table, span)},
              std::span(&queries, 1));
   }
-  attend(q, keys.type, plan, arguments(keys, params.kv_heads, d, params.scale), out);
+  simt::AttentionArgs args = arguments(keys, params.kv_heads, d, params.scale);
+  args.page_bits = table.rows > 0 ? std::countr_zero(static_cast<uint64_t>(table.rows)) : 0;
+  attend(q, keys.type, plan, args, out);
 }
 
 KeysValues CudaBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
@@ -320,6 +394,7 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
   const BufferRef buffer = on_device(std::span<const std::byte>(plan.bytes()));
   const std::byte* const base = buffer.get()->data();
   args.rows = reinterpret_cast<const int32_t*>(base + plan.rows_offset());
+  args.pages = reinterpret_cast<const int32_t*>(base + plan.pages_offset());
   args.q = q.data<const float>();
   args.q_stride = q.stride(0);
   args.out = out.data<float>();
@@ -348,7 +423,7 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
     args.masses = reinterpret_cast<float*>(masses.get()->data());
     launch(one ? kernels.one : kernels.few, {.x = tiles, .y = args.kv_heads, .z = segments},
            kAttentionThreads, args,
-           split_bytes(type, args.width, lines,
+           split_bytes(kernels.staged, args.width, lines,
                        simt::split_slices(level) * simt::split_slice_bytes(level)));
     if (segments > 1) {
       constexpr int kMergeThreads = 64;

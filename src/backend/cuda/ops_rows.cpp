@@ -59,6 +59,7 @@ void CudaBackend::gather_rows(const Tensor& x, const Tensor& rows, const Tensor&
 void CudaBackend::scatter_rows(const Tensor& x, const Tensor& rows, const Tensor& out) {
   const auto& kernel = out.dtype() == DType::F16    ? kernels::scatter_rows_f16
                        : out.dtype() == DType::BF16 ? kernels::scatter_rows_bf16
+                       : out.dtype() == DType::Q8_0 ? kernels::scatter_rows_q8_0
                                                     : kernels::scatter_rows_f32;
   launch(kernel, {.x = blocks_for(x.elements(), kRowThreads)}, kRowThreads,
          {.x = rows_of(x),

@@ -20,6 +20,14 @@ int64_t visible_keys(const AttentionParams& params, const Span& queries, const S
                        : keys.length;
 }
 
+// x as f32.
+Tensor widened(Backend& backend, const Tensor& x) {
+  Tensor wide(backend.allocate(storage_bytes(DType::F32, x.elements())), 0, x.shape(), DType::F32,
+              backend.device());
+  backend.dequantize(x, wide);
+  return wide;
+}
+
 // Scores to probabilities, in place.
 void to_probabilities(std::vector<double>& scores) {
   double highest = -INFINITY;
@@ -80,6 +88,9 @@ std::vector<SeenKey> seen_keys(const KeysValues& own, const PackedAttentionParam
 
 void RefBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
                            const AttentionParams& params, const Tensor& out) {
+  if (is_block_type(k.dtype())) {
+    return attention(q, widened(*this, k), widened(*this, v), params, out);
+  }
   const int64_t d = q.dim(1) / params.heads;
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span queries = params.queries[u];
@@ -93,7 +104,8 @@ void RefBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
       for (int64_t n = 0; n < visible; ++n) {
         double sum = 0.0;
         for (int64_t j = 0; j < d; ++j) {
-          sum += static_cast<double>(row(q, query)[head * d + j]) * at(k, first + n, column + j);
+          sum += static_cast<double>(row(q, query)[head * d + j]) *
+                 at(k, params.pages.row(first + n), column + j);
         }
         weights[static_cast<size_t>(n)] = sum * params.scale;
       }
@@ -101,7 +113,7 @@ void RefBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
       for (int64_t j = 0; j < d; ++j) {
         double sum = 0.0;
         for (int64_t n = 0; n < visible; ++n) {
-          sum += weights[static_cast<size_t>(n)] * at(v, first + n, column + j);
+          sum += weights[static_cast<size_t>(n)] * at(v, params.pages.row(first + n), column + j);
         }
         row(out, query)[head * d + j] = static_cast<float>(sum);
       }

@@ -135,7 +135,11 @@ void RefBackend::scatter_rows(const Tensor& x, const Tensor& rows, const Tensor&
     const int64_t to = rows.data<int32_t>()[i];
     MYNAH_CHECK(to >= 0 && to < out.dim(0), "[scatter_rows] row ", std::to_string(to), " of ",
                 std::to_string(out.dim(0)));
-    copy(x.narrow(0, i, 1), out.narrow(0, to, 1));
+    if (is_block_type(out.dtype())) {
+      quantize(out.dtype(), {row(x, i), static_cast<size_t>(x.dim(1))}, out.narrow(0, to, 1).raw());
+    } else {
+      copy(x.narrow(0, i, 1), out.narrow(0, to, 1));
+    }
   }
 }
 

@@ -43,13 +43,16 @@ struct AttentionTile {
   int32_t first_row;    // in `rows`: the first query's row of q
   int32_t skip;         // heads of the first query that other tiles have
   int32_t lines;
-  int32_t unused;  // up to the next tile
+  // Where in `pages` those of the utterance's own begin, whose rows are counted from `keys` on; -1:
+  // they follow each other.
+  int32_t first_page;
 };
 
 // A block takes a tile (x) and a head of keys (y).
 struct AttentionArgs {
   const AttentionTile* tiles;
   const int32_t* rows;  // of q and out, tile by tile
+  const int32_t* pages;
   const float* q;
   int64_t q_stride;
   float* out;
@@ -64,10 +67,11 @@ struct AttentionArgs {
   int32_t head_dim;
   int32_t width;  // columns of a row of keys: head_dim, or more that are zero
   int32_t kv_heads;
-  int32_t group;     // heads of q that share a head of keys
-  float scale;       // of the dot products, times log2(e)
-  float tail_score;  // added to the tail's scores: log2 of the positions that a row stands for
-  int32_t causal;    // 1: each query sees one key more than the one before it
+  int32_t group;      // heads of q that share a head of keys
+  float scale;        // of the dot products, times log2(e)
+  float tail_score;   // added to the tail's scores: log2 of the positions that a row stands for
+  int32_t causal;     // 1: each query sees one key more than the one before it
+  int32_t page_bits;  // a page has 2^page_bits rows
   // Where segments of a tile are left for attention_merge: of each tile, head of keys, segment (z)
   // and line its sum of values (head_dim), and its mass.
   int32_t segments;  // of the longest tile
@@ -141,6 +145,8 @@ struct RopeArgs {
   X(attention_split_f32, attention_few_f32, AttentionArgs)                   \
   X(attention_split_f16, attention_few_f16, AttentionArgs)                   \
   X(attention_split_bf16, attention_few_bf16, AttentionArgs)                 \
+  X(attention_split_q8_0, attention_one_q8_0, AttentionArgs)                 \
+  X(attention_split_q8_0, attention_few_q8_0, AttentionArgs)                 \
   X(attention_merge, attention_merge_one, AttentionArgs)                     \
   X(attention_merge, attention_merge_few, AttentionArgs)                     \
   X(attention_probabilities, attention_probabilities_f32, ProbabilitiesArgs) \

@@ -73,10 +73,32 @@ inline Line line_of(const AttentionArgs& args, const AttentionTile& tile,
   return {rows[tile.first_row + query], head, seen};
 }
 
+// Where the rows of a tile's own keys lie: one after the other, or page by page.
+struct OwnRows {
+  Global<const int32_t> pages{nullptr};  // none: one after the other
+  int bits = 0;                          // a page has 2^bits rows
+
+  [[nodiscard]] int64_t at(int n) const {
+    int64_t row = n;
+    if (!pages.empty()) {
+      const int64_t page = pages[n >> bits];
+      row = (page << bits) + (n & ((1 << bits) - 1));
+    }
+    return row;
+  }
+};
+
+// Of a tile whose rows may be apart.
+inline OwnRows own_rows(const AttentionArgs& args, const AttentionTile& tile) {
+  return {Global<const int32_t>(tile.first_page < 0 ? nullptr : args.pages + tile.first_page),
+          args.page_bits};
+}
+
 // Keys or values that a tile's lines see, one after the other: the utterance's own, then the
 // tail's. Rows can be read 16 bytes at a time.
 template <class T>
 struct KeyRows {
+  using Element = T;
   static constexpr int kChunk = 16 / static_cast<int>(sizeof(T));
 
   Global<const T> own;
@@ -85,6 +107,7 @@ struct KeyRows {
   int own_rows;
   int rows;
   int width;  // a multiple of kChunk
+  OwnRows apart;
 
   // kChunk columns of row n from `column` on; zeros where there is nothing.
   [[nodiscard]] Vector<T, kChunk> chunk(int n, int column) const {
@@ -92,8 +115,8 @@ struct KeyRows {
     if (n < rows && column < width) {
       const bool is_own = n < own_rows;
       const Global<const T>& from = is_own ? own : tail;
-      values = from.template load<kChunk>(static_cast<int64_t>(is_own ? n : n - own_rows) * stride +
-                                          column);
+      const int64_t row = is_own ? apart.at(n) : n - own_rows;
+      values = from.template load<kChunk>(row * stride + column);
     }
     return values;
   }
@@ -102,28 +125,75 @@ struct KeyRows {
   void copy(int n, int column, const Shared<T>& to) const {
     const bool inside = n < rows && column < width;
     const bool is_tail = inside && n >= own_rows;
-    const int row = is_tail ? n - own_rows : inside ? n : 0;
+    const int64_t row = is_tail ? n - own_rows : inside ? apart.at(n) : 0;
     const Global<const T>& from = is_tail ? tail : own;
-    copy_16_async(to, from.from(static_cast<int64_t>(row) * stride + (inside ? column : 0)),
-                  inside);
+    copy_16_async(to, from.from(row * stride + (inside ? column : 0)), inside);
+  }
+};
+
+// Blocks of Q8_0 (ggml-common.h block_q8_0), as a type of keys: a scale in half precision, then a
+// code for each of its columns.
+struct Q8 {
+  static constexpr int kColumns = 32;
+  static constexpr int kWords = 1 + kColumns / 2;  // of two bytes, as they are aligned
+};
+
+// The same of such blocks, in which there is no tail; read as the numbers that they are.
+template <>
+struct KeyRows<Q8> {
+  using Element = float;
+  static constexpr int kChunk = 4;
+
+  Global<const uint16_t> own;
+  int blocks;  // from a row to the next
+  int rows;
+  int width;
+  OwnRows apart;
+
+  [[nodiscard]] Vector<float, kChunk> chunk(int n, int column) const {
+    Vector<float, kChunk> values{};
+    if (n < rows && column < width) {
+      const int64_t block = (apart.at(n) * blocks + column / Q8::kColumns) * Q8::kWords;
+      const uint16_t scale_bits = own[block];
+      const float scale = to_float(F16{scale_bits});
+      const int64_t first = block + 1 + column % Q8::kColumns / 2;
+      MYNAH_UNROLLED
+      for (int i = 0; i < kChunk; i += 2) {
+        const uint16_t two = own[first + i / 2];
+        values[i] = scale * static_cast<float>(static_cast<int8_t>(two & 0xFFU));
+        values[i + 1] = scale * static_cast<float>(static_cast<int8_t>(two >> 8U));
+      }
+    }
+    return values;
+  }
+
+  void copy(int n, int column, const Shared<float>& to) const {
+    to.store<kChunk>(0, chunk(n, column));
   }
 };
 
 // Of the block's head: `own` and `tail` are the first rows of head 0.
 template <class T>
 inline KeyRows<T> key_rows(const AttentionArgs& args, const AttentionTile& tile, const void* own,
-                           const void* tail, int32_t stride) {
+                           const void* tail, int32_t stride, const OwnRows& apart = {}) {
   const int64_t head = block_index_y();
-  const T* const tail_rows = tile.tail == 0
-                                 ? nullptr
-                                 : static_cast<const T*>(tail) + head * args.tail_head_stride +
-                                       static_cast<int64_t>(tile.tail_first) * stride;
-  return {Global<const T>(static_cast<const T*>(own) + head * tile.head_stride),
-          Global<const T>(tail_rows),
-          stride,
-          tile.own,
-          tile.own + tile.tail,
-          args.width};
+  if constexpr (__is_same(T, Q8)) {
+    return {Global<const uint16_t>(static_cast<const uint16_t*>(own) +
+                                   head * tile.head_stride / Q8::kColumns * Q8::kWords),
+            stride / Q8::kColumns, tile.own, args.width, apart};
+  } else {
+    const T* const tail_rows = tile.tail == 0
+                                   ? nullptr
+                                   : static_cast<const T*>(tail) + head * args.tail_head_stride +
+                                         static_cast<int64_t>(tile.tail_first) * stride;
+    return {Global<const T>(static_cast<const T*>(own) + head * tile.head_stride),
+            Global<const T>(tail_rows),
+            stride,
+            tile.own,
+            tile.own + tile.tail,
+            args.width,
+            apart};
+  }
 }
 
 // The queries of a block's lines, scaled, in shared memory: `lines` rows of `columns`, `pitch`

@@ -37,7 +37,7 @@ MYNAH_INLINE void probabilities(const ProbabilitiesArgs& args) {
 
   const Global<const T> own(static_cast<const T*>(args.keys) +
                             head / args.group * args.head_stride);
-  const KeyRows<T> keys{own, own, args.width, args.positions, args.positions, args.width};
+  const KeyRows<T> keys{own, own, args.width, args.positions, args.positions, args.width, {}};
   const Shared<T> own_slice = slices.from(warp() * Slice::kElements);
   const Global<float> out(args.out + head * args.out_head_stride +
                           first_query * args.out_query_stride);

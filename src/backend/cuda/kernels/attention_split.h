@@ -144,13 +144,14 @@ MYNAH_INLINE void fold_warps(const AttentionArgs& args, const AttentionTile& til
 // The slices of a warp's tile, of the keys, then of the values, as they come one after the other.
 template <class T>
 struct Slices {
-  using Slice = WarpSlice<T>;
+  using Element = typename KeyRows<T>::Element;
+  using Slice = WarpSlice<Element>;
 
   KeyRows<T> keys;
   KeyRows<T> values;
-  int first;      // of the tile's keys
-  int count;      // of the keys, and of the values
-  Shared<T> own;  // the warp's
+  int first;            // of the tile's keys
+  int count;            // of the keys, and of the values
+  Shared<Element> own;  // the warp's
   Slice carried;
 
   [[nodiscard]] bool has(int step) const { return step < 2 * count; }
@@ -161,7 +162,9 @@ struct Slices {
   }
 
   // Where slice `step` is, while it is computed with.
-  [[nodiscard]] Shared<T> at(int step) const { return own.from(step % kSlices * Slice::kElements); }
+  [[nodiscard]] Shared<Element> at(int step) const {
+    return own.from(step % kSlices * Slice::kElements);
+  }
 
   // As many as there is room for are on their way.
   void begin() {
@@ -193,12 +196,7 @@ struct Slices {
  private:
   void read(int step) {
     if (has(step)) {
-      KeyRows<T> from = values;
-      if (step < count) {
-        from.own = keys.own;
-        from.tail = keys.tail;
-        from.stride = keys.stride;
-      }
+      const KeyRows<T> from = step < count ? keys : values;
       if constexpr (kSlices > 1) {
         Slice::copy(from, first, column(step), at(step));
       } else {
@@ -214,12 +212,13 @@ struct Slices {
 // The grid's z is the segment. Dynamic shared memory: each warp's slices, then the queries.
 template <class T, int Lines>
 MYNAH_INLINE void attend(const AttentionArgs& args) {
-  using Slice = WarpSlice<T>;
+  using Element = typename Slices<T>::Element;
+  using Slice = WarpSlice<Element>;
   MYNAH_SHARED(float, weights, kThreads* Lines);
   MYNAH_SHARED(float, peaks, kSegmentTiles* Lines);
   MYNAH_SHARED(float, sums, kSegmentTiles* Lines);
   MYNAH_SHARED(int, seen, Lines);
-  MYNAH_DYNAMIC_SHARED(T, staged);
+  MYNAH_DYNAMIC_SHARED(Element, staged);
   MYNAH_DYNAMIC_SHARED(float, floats);
   const Global<const AttentionTile> tiles(args.tiles);
   const AttentionTile tile = tiles[block_index_x()];
@@ -230,8 +229,9 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
   }
   const int first = segment + warp() * kTileKeys;
   const int slice_count = (args.width + Slice::kColumns - 1) / Slice::kColumns;
-  Slices<T> slices{key_rows<T>(args, tile, tile.keys, args.tail_keys, args.key_stride),
-                   key_rows<T>(args, tile, tile.values, args.tail_values, args.value_stride),
+  const OwnRows apart = own_rows(args, tile);
+  Slices<T> slices{key_rows<T>(args, tile, tile.keys, args.tail_keys, args.key_stride, apart),
+                   key_rows<T>(args, tile, tile.values, args.tail_values, args.value_stride, apart),
                    first,
                    slice_count,
                    staged.from(warp() * kSlices * Slice::kElements),
@@ -253,20 +253,20 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
   MYNAH_ROLLED
   for (int step = 0; slices.has(step); ++step) {
     slices.take(step);
-    const Shared<T> own_slice = slices.at(step);
+    const Shared<Element> own_slice = slices.at(step);
     const int column = slices.column(step);
     if (step < slice_count) {
-      add_row_scores<T, Lines>(own_slice, queries.from(column), pitch, tile.lines, scores);
+      add_row_scores<Element, Lines>(own_slice, queries.from(column), pitch, tile.lines, scores);
     } else {
       if (column == 0) {
         weigh<Lines>(args, tile, seen, first, scores, block);
         warp_barrier();
       }
       const Shared<float> mixes = floats.from(step % kSlices * kSliceFloats);
-      mix_slice<T, Lines>(weights.from(warp() * kWarp * Lines), own_slice,
-                          mixes.from(warp() * kSlices * kSliceFloats));
+      mix_slice<Element, Lines>(weights.from(warp() * kWarp * Lines), own_slice,
+                                mixes.from(warp() * kSlices * kSliceFloats));
       barrier();
-      fold_warps<T, Lines>(args, tile, rows, column, block, mixes);
+      fold_warps<Element, Lines>(args, tile, rows, column, block, mixes);
       barrier();
     }
     slices.leave(step);

@@ -14,7 +14,7 @@ inline namespace MYNAH_OF_LEVEL {
 // chunks in another order in each.
 template <class T>
 struct WarpSlice {
-  static constexpr int kChunk = KeyRows<T>::kChunk;
+  static constexpr int kChunk = 16 / static_cast<int>(sizeof(T));
   static constexpr int kChunks = 8;                  // of a row
   static constexpr int kColumns = kChunks * kChunk;  // 32 or 64
   static constexpr int kElements = split_slice_bytes(kLevel) / static_cast<int>(sizeof(T));
@@ -33,7 +33,8 @@ struct WarpSlice {
   }
 
   // Neighbouring lanes read neighbouring bytes.
-  void read(const KeyRows<T>& from, int first, int column) {
+  template <class Rows>
+  void read(const Rows& from, int first, int column) {
     MYNAH_UNROLLED
     for (int i = 0; i < kLoads; ++i) {
       const int number = i * kWarp + lane();
@@ -42,7 +43,8 @@ struct WarpSlice {
   }
 
   // To the warp's own shared memory, on their way until they are waited for.
-  static void copy(const KeyRows<T>& from, int first, int column, const Shared<T>& to) {
+  template <class Rows>
+  static void copy(const Rows& from, int first, int column, const Shared<T>& to) {
     MYNAH_UNROLLED
     for (int i = 0; i < kLoads; ++i) {
       const int number = i * kWarp + lane();

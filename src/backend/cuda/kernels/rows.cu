@@ -56,6 +56,17 @@ inline void scatter(const ScatterRowsArgs& args) {
   }
 }
 
+// The nearest whole number, ties away from zero; 0 where it is no code.
+inline int away_from_zero(float x) {
+  constexpr float kMost = 127.5F;
+  if (!(x > -kMost && x < kMost)) {
+    return 0;
+  }
+  const int whole = static_cast<int>(x);
+  const float rest = x - static_cast<float>(whole);
+  return whole + (rest >= 0.5F ? 1 : rest <= -0.5F ? -1 : 0);
+}
+
 }  // namespace
 
 MYNAH_KERNEL(gather_rows_1, GatherRowsArgs, kThreads) {
@@ -84,6 +95,39 @@ MYNAH_KERNEL(scatter_rows_f16, ScatterRowsArgs, kThreads) {
 
 MYNAH_KERNEL(scatter_rows_bf16, ScatterRowsArgs, kThreads) {
   scatter<Bf16>(args);
+}
+
+// A warp a block of 32 columns (tensor/quantize.h, quantize of Q8_0, bit for bit).
+MYNAH_KERNEL(scatter_rows_q8_0, ScatterRowsArgs, kThreads) {
+  constexpr int kWords = 1 + kWarp / 2;  // of two bytes, of a block
+  const int64_t blocks = args.columns / kWarp;
+  const int64_t number = static_cast<int64_t>(block_index_x()) * warp_count() + warp();
+  const int64_t i = number / blocks;
+  if (i >= args.count) {
+    return;
+  }
+  const int64_t block = number - i * blocks;
+  const int32_t row = Global<const int32_t>(args.numbers)[i];
+  if (!row_is_there(row, args.out_rows, RowFault::ScatterRows, args.fault)) {
+    return;
+  }
+  const float value = Global<const float>(args.x.data)[i * args.x.stride + block * kWarp + lane()];
+  float peak = value < 0.0F ? -value : value;
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
+    peak = maximum(peak, shuffle_xor(peak, distance));
+  }
+  const float scale = peak / 127.0F;
+  const float inverse = scale != 0.0F ? 1.0F / scale : 0.0F;
+  const int code = away_from_zero(value * inverse);
+  const int next = shuffle_xor(code, 1);
+  const Global<uint16_t> out(static_cast<uint16_t*>(args.out));
+  const int64_t at = (row * args.out_stride / kWarp + block) * kWords;
+  if (lane() == 0) {
+    out[at] = from_float<F16>(scale).bits;
+  }
+  if (lane() % 2 == 0) {
+    out[at + 1 + lane() / 2] = static_cast<uint16_t>((code & 0xFF) | ((next & 0xFF) << 8));
+  }
 }
 
 // Both sides are read and written along rows; a column more of shared memory keeps the lanes of a

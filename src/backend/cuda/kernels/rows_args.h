@@ -52,4 +52,5 @@ struct TransposeArgs {
   X(rows, scatter_rows_f32, ScatterRowsArgs)  \
   X(rows, scatter_rows_f16, ScatterRowsArgs)  \
   X(rows, scatter_rows_bf16, ScatterRowsArgs) \
+  X(rows, scatter_rows_q8_0, ScatterRowsArgs) \
   X(rows, transpose, TransposeArgs)
