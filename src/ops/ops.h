@@ -198,16 +198,16 @@ void scatter_rows(Backend& backend, const Tensor& x, const Tensor& rows, const T
 [[nodiscard]] Tensor inverse_stft(Backend& backend, const Tensor& x, const Lengths& lengths,
                                   const StftParams& params);
 
-struct PickedTokens {
+struct SampledTokens {
   Tensor ids;                // (rows, top) i32, best first
   Tensor log_probabilities;  // (rows, top) f32
 };
 
-// logits (rows, vocabulary), one rule a row, whose penalties come first.
-[[nodiscard]] PickedTokens pick_token(Backend& backend, const Tensor& logits,
-                                      const PickTokenParams& params);
+// logits (rows, vocabulary): the next token of each row, or its best few.
+[[nodiscard]] SampledTokens sample(Backend& backend, const Tensor& logits,
+                                   const SampleParams& params);
 // The same, into tensors that are there.
-void pick_token_into(Backend& backend, const Tensor& logits, const PickTokenParams& params,
-                     const PickedTokens& out);
+void sample_into(Backend& backend, const Tensor& logits, const SampleParams& params,
+                 const SampledTokens& out);
 
 }  // namespace mynah::ops

@@ -213,50 +213,88 @@ struct StftParams {
   }
 };
 
-// A token that becomes less likely, before any rule: its logit x becomes x * penalty where it is
-// below zero, else x / penalty (Keskar et al. 2019, CTRL, section 4.1, as CTranslate2 does it).
+// A token whose logit is changed before anything else: x becomes x * factor where it is below zero,
+// else x / factor (repetition: Keskar et al. 2019, CTRL, arXiv:1909.05858, section 4.1, as
+// CTranslate2 does it), and then less by the offset (presence_penalty + frequency_penalty * count
+// as OpenAI's API reference defines them; a negative one is a logit bias).
 struct TokenPenalty {
-  // As a penalty: the token never comes.
+  // As a factor: the token never comes.
   static constexpr float kNever = std::numeric_limits<float>::infinity();
 
   int32_t token = 0;
-  float penalty = 1.0F;  // above 0
+  float factor = 1.0F;  // above 0
+  float offset = 0.0F;
 
   [[nodiscard]] float of(float logit) const {
-    if (penalty == kNever) {
+    if (factor == kNever) {
       return -std::numeric_limits<float>::infinity();
     }
-    return logit < 0.0F ? logit * penalty : logit / penalty;
+    return (logit < 0.0F ? logit * factor : logit / factor) - offset;
   }
 };
 
-// Which token comes next, by Whisper's rules (openai/whisper decoding.py: SuppressBlank,
-// SuppressTokens, ApplyTimestampRules), as numbers that a device can read. One entry a row of
-// logits. A NaN logit counts as -infinity. Where fewer tokens than `top` may come, the rest have
-// log probability -infinity and any index.
-struct TokenRule {
-  // Text tokens allowed: [text_begin, text_end), the end of transcript included when it may come.
-  // It stands right after the text in both of Whisper's vocabularies, so that text_begin at it
-  // allows the end of transcript alone (as after a single timestamp).
-  int32_t text_begin = 0;
-  int32_t text_end = 0;
-  int32_t timestamp_begin = 0;  // first timestamp token; tokens between text_end and it never come
-  int32_t timestamp_low = 0;    // timestamps allowed: [timestamp_low, timestamp_high)
-  int32_t timestamp_high = 0;
-  bool text_allowed = true;
-  bool prefer_timestamps =
-      false;  // when all timestamps together are likelier than any text token, only they are left
-  int32_t mask = 0;          // row of `masks` that applies
-  float temperature = 0.0F;  // 0: the likeliest; else sampled
-  float uniform = 0.0F;      // in [0, 1): the sample's random number
+// Tokens [begin, end).
+struct TokenRange {
+  int32_t begin = 0;
+  int32_t end = 0;
+
+  [[nodiscard]] bool contains(int64_t token) const { return token >= begin && token < end; }
+
+  // Without what a vocabulary does not have; an empty one ends where it begins.
+  [[nodiscard]] TokenRange within(int64_t vocabulary) const {
+    const auto limit = static_cast<int32_t>(vocabulary);
+    const int32_t from = std::min(begin, limit);
+    return {from, std::max(from, std::min(end, limit))};
+  }
+};
+
+// Which token comes next, for one row of logits, as numbers that a device can read. The values are
+// the penalised logits plus the row's mask; a NaN counts as -infinity. Log probabilities are of the
+// softmax of the values of all tokens that may come, at temperature 1 and before any filter. Where
+// fewer tokens than `top` may come, the rest have log probability -infinity and any index.
+//
+// Without a temperature the likeliest tokens are taken, the lower index first in a tie. With one, a
+// token is drawn from softmax(values / temperature) after the filters, in the order of Hugging
+// Face's generation (transformers, GenerationMixin._get_logits_processor), each on what the one
+// before left, renormalised; one token is always left:
+//
+//   top_k      the k likeliest (Fan, Lewis and Dauphin 2018, arXiv:1805.04833)
+//   top_p      the fewest likeliest whose probabilities add up to at least p (Holtzman et al. 2019,
+//              arXiv:1904.09751)
+//   min_p      those at least min_p times as likely as the likeliest (Nguyen et al. 2024,
+//              arXiv:2407.01082)
+//   typical_p  the fewest of the smallest |-log p - H|, H the entropy, whose probabilities add up
+//              to at least typical_p (Meister et al. 2022, arXiv:2202.00666)
+//
+// The lower index wins every tie. Drawn is the token at which the running sum of the probabilities,
+// in order of index, passes `uniform`.
+struct SampleRow {
+  // Tokens that may come; ends are limited to the vocabulary. `second` stands behind `first`.
+  TokenRange first = {0, std::numeric_limits<int32_t>::max()};
+  TokenRange second = {};
+  // Where the tokens of `second` together are likelier than any single one of `first`, only they
+  // are left.
+  bool prefer_second = false;
+  int32_t mask = 0;  // row of `masks` that applies
   // This row's part of `penalties`: tokens in rising order, each at most once.
   int32_t penalties_begin = 0;
   int32_t penalties_count = 0;
+  float temperature = 0.0F;  // 0: the likeliest; else drawn
+  float uniform = 0.0F;      // in [0, 1): the draw's random number
+  int32_t top_k = 0;         // 0: off
+  float top_p = 1.0F;
+  float min_p = 0.0F;
+  float typical_p = 1.0F;
+
+  // Whether anything but all tokens may be left to draw from.
+  [[nodiscard]] bool filters() const {
+    return temperature > 0.0F && (top_k > 0 || top_p < 1.0F || min_p > 0.0F || typical_p < 1.0F);
+  }
 };
 
-struct PickTokenParams {
+struct SampleParams {
   const Tensor* masks = nullptr;  // (n_masks, vocabulary) f32, 0 or -infinity, added to the logits
-  std::span<const TokenRule> rules;
+  std::span<const SampleRow> rows;
   std::span<const TokenPenalty> penalties = {};  // of all rows
   int32_t top = 1;  // tokens wanted of each row, best first (beam search); 1 with a temperature
 };

@@ -83,12 +83,16 @@ TEST_P(AllocationTest, ADecoderStepAllocatesNothingAfterWarmUp) {
   const KeysValues* const audio_at = &own;
   const Span query{0, 1};
   const Span keys{0, 6};
-  TokenRule rule;
-  rule.text_end = kVocabulary;
-  rule.timestamp_begin = rule.timestamp_low = rule.timestamp_high = kVocabulary;
-  rule.penalties_count = 2;
-  const std::vector<TokenPenalty> penalties = {{.token = 3, .penalty = 1.3F},
-                                               {.token = 40, .penalty = TokenPenalty::kNever}};
+  // One row with filters, one without.
+  SampleRow plain;
+  plain.penalties_count = 2;
+  SampleRow filtered = plain;
+  filtered.temperature = 1.0F;
+  filtered.top_k = 9;
+  filtered.top_p = 0.9F;
+  filtered.typical_p = 0.9F;
+  const std::vector<TokenPenalty> penalties = {{.token = 3, .factor = 1.3F},
+                                               {.token = 40, .factor = TokenPenalty::kNever}};
 
   const auto step = [&] {
     const Tensor normed = ops::layer_norm(b, x, gamma, gamma);
@@ -108,10 +112,11 @@ TEST_P(AllocationTest, ADecoderStepAllocatesNothingAfterWarmUp) {
                                                 .keys = std::span(&audio_at, 1),
                                                 .tail = &audio});
     const Tensor logits = ops::linear(b, ops::add(b, ops::gelu(b, heard), x), out);
-    const auto picked =
-        ops::pick_token(b, logits, {.rules = std::span(&rule, 1), .penalties = penalties});
+    (void)ops::sample(b, logits, {.rows = std::span(&filtered, 1), .penalties = penalties});
+    const auto sampled =
+        ops::sample(b, logits, {.rows = std::span(&plain, 1), .penalties = penalties});
     int32_t id = -1;
-    ops::to_host(b, picked.ids, std::span(&id, 1));
+    ops::to_host(b, sampled.ids, std::span(&id, 1));
     return id;
   };
   const int32_t first = step();

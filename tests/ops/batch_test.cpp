@@ -277,23 +277,19 @@ TEST_P(BatchTest, LogMel) {
   });
 }
 
-TEST_P(BatchTest, PickedTokens) {
-  TokenRule rule;
-  rule.text_end = 60;
-  rule.timestamp_begin = rule.timestamp_low = 70;
-  rule.timestamp_high = 101;
-  rule.prefer_timestamps = true;
+TEST_P(BatchTest, SampledTokens) {
+  const SampleRow row{.first = {0, 60}, .second = {70, 101}, .prefer_second = true};
   expect_alone_as_in_batch(101, [&](const Tensor& x, const Lengths& lengths) {
-    std::vector<TokenRule> rules(static_cast<size_t>(lengths.total()), rule);
+    std::vector<SampleRow> rows(static_cast<size_t>(lengths.total()), row);
     std::vector<TokenPenalty> penalties;
-    for (TokenRule& each : rules) {
+    for (SampleRow& each : rows) {
       each.penalties_begin = static_cast<int32_t>(penalties.size());
       for (const int32_t token : {4, 5, 31, 100}) {
-        penalties.push_back({.token = token, .penalty = 1.5F});
+        penalties.push_back({.token = token, .factor = 1.5F});
       }
       each.penalties_count = 4;
     }
-    return ops::pick_token(*backend_, x, {.rules = rules, .penalties = penalties, .top = 3})
+    return ops::sample(*backend_, x, {.rows = rows, .penalties = penalties, .top = 3})
         .log_probabilities;
   });
 }

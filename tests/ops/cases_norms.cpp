@@ -14,7 +14,7 @@
 namespace mynah::cases {
 namespace {
 
-constexpr int64_t kRows = 5;
+constexpr int64_t kNormRows = 5;
 constexpr float kOffset = 3.0F;  // a mean that is not zero, so that a lost one shows
 
 std::vector<float> shifted(int64_t count, uint64_t seed) {
@@ -153,10 +153,10 @@ void add_norm_cases(std::vector<OpCase>& table) {
   };
   for (const int64_t d : {1, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 80, 384, 1500}) {
     for (const Layout layout : {Layout::Contiguous, Layout::Strided}) {
-      table.push_back(norm_case("layer_norm", kRows, d, layout, 1e-5F, layer));
-      table.push_back(norm_case("rms_norm", kRows, d, layout, 1e-6F, rms));
-      table.push_back(softmax_case(false, kRows, d, 4.0F, layout));
-      table.push_back(softmax_case(true, kRows, d, 4.0F, layout));
+      table.push_back(norm_case("layer_norm", kNormRows, d, layout, 1e-5F, layer));
+      table.push_back(norm_case("rms_norm", kNormRows, d, layout, 1e-6F, rms));
+      table.push_back(softmax_case(false, kNormRows, d, 4.0F, layout));
+      table.push_back(softmax_case(true, kNormRows, d, 4.0F, layout));
     }
   }
   table.push_back(norm_case("layer_norm", 0, 8, Layout::Contiguous, 1e-5F, layer));

@@ -28,7 +28,8 @@ std::vector<OpCase> op_cases() {
   add_row_cases(table);
   add_speech_cases(table);
   add_vocoder_cases(table);
-  add_pick_token_cases(table);
+  add_sample_cases(table);
+  add_sample_filter_cases(table);
   return table;
 }
 

@@ -67,7 +67,8 @@ void add_elementwise_cases(std::vector<OpCase>& table);
 void add_row_cases(std::vector<OpCase>& table);
 void add_speech_cases(std::vector<OpCase>& table);
 void add_vocoder_cases(std::vector<OpCase>& table);
-void add_pick_token_cases(std::vector<OpCase>& table);
+void add_sample_cases(std::vector<OpCase>& table);
+void add_sample_filter_cases(std::vector<OpCase>& table);
 
 // The results as numbers: floats of any width, integers as their value.
 std::vector<Values> read(Backend& backend, const std::vector<Tensor>& results);

@@ -72,21 +72,31 @@ TEST_F(OpsDeathTest, SpansThatDoNotFitAreBugs) {
 TEST_F(OpsDeathTest, PenalisedTokensThatDoNotRiseAreBugs) {
   const Tensor logits = ops::from_host(ref_, normals(8, 1), {1, 8});
   const auto pick = [&](std::vector<TokenPenalty> penalties, int32_t count) {
-    const TokenRule rule{.text_end = 8,
-                         .timestamp_begin = 8,
-                         .timestamp_low = 8,
-                         .timestamp_high = 8,
-                         .penalties_count = count};
-    (void)ops::pick_token(ref_, logits, {.rules = std::span(&rule, 1), .penalties = penalties});
+    const SampleRow row{.penalties_count = count};
+    (void)ops::sample(ref_, logits, {.rows = std::span(&row, 1), .penalties = penalties});
   };
-  pick({{.token = 3, .penalty = 2.0F}, {.token = 7, .penalty = 2.0F}}, 2);
-  EXPECT_DEATH(pick({{.token = 3, .penalty = 2.0F}, {.token = 3, .penalty = 2.0F}}, 2),
+  pick({{.token = 3, .factor = 2.0F}, {.token = 7, .factor = 2.0F}}, 2);
+  EXPECT_DEATH(pick({{.token = 3, .factor = 2.0F}, {.token = 3, .factor = 2.0F}}, 2),
                "each at most once, below 8: 3 after 3");
-  EXPECT_DEATH(pick({{.token = 4, .penalty = 2.0F}, {.token = 3, .penalty = 2.0F}}, 2),
-               "3 after 4");
-  EXPECT_DEATH(pick({{.token = 8, .penalty = 2.0F}}, 1), "below 8: 8 after -1");
-  EXPECT_DEATH(pick({{.token = 3, .penalty = 0.0F}}, 1), "a penalty is above 0");
-  EXPECT_DEATH(pick({{.token = 3, .penalty = 2.0F}}, 2), "penalties \\[0, 2\\) of 1");
+  EXPECT_DEATH(pick({{.token = 4, .factor = 2.0F}, {.token = 3, .factor = 2.0F}}, 2), "3 after 4");
+  EXPECT_DEATH(pick({{.token = 8, .factor = 2.0F}}, 1), "below 8: 8 after -1");
+  EXPECT_DEATH(pick({{.token = 3, .factor = 0.0F}}, 1), "a penalty's factor is above 0");
+  EXPECT_DEATH(pick({{.token = 3, .factor = 2.0F}}, 2), "penalties \\[0, 2\\) of 1");
+}
+
+TEST_F(OpsDeathTest, SamplesThatSayNothingAreBugs) {
+  const Tensor logits = ops::from_host(ref_, normals(8, 1), {1, 8});
+  const auto sample = [&](SampleRow row) {
+    (void)ops::sample(ref_, logits, {.rows = std::span(&row, 1)});
+  };
+  sample({.first = {0, 4}, .second = {4, 100}});
+  sample({.first = {5, 5}, .second = {1, 2}});
+  EXPECT_DEATH(sample({.first = {0, 4}, .second = {3, 8}}),
+               "the second tokens begin at 3, the first end at 4");
+  EXPECT_DEATH(sample({.first = {4, 3}}), "tokens \\[4, 3\\)");
+  EXPECT_DEATH(sample({.uniform = 1.0F}), "uniform outside");
+  EXPECT_DEATH(sample({.top_k = -1}), "top_k is -1");
+  EXPECT_DEATH(sample({.top_p = 1.5F}), "in \\[0, 1\\]");
 }
 
 TEST_F(OpsTest, ZerosAreZeroInEveryPlainType) {

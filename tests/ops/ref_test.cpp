@@ -377,57 +377,5 @@ TEST_F(RefTest, LogMelOfSilenceIsTheFloor) {
       testing::Each(-1.5F));
 }
 
-TEST_F(RefTest, TimestampsComeWhenTogetherTheyAreLikelierThanAnyText) {
-  // Text 0 to 2, the end 2, timestamps 3 to 5: probabilities 0.4, 0, 0, 0.25, 0.2, 0.15.
-  const Tensor logits =
-      make({std::log(0.4F), -INFINITY, -INFINITY, std::log(0.25F), std::log(0.2F), std::log(0.15F)},
-           {1, 6});
-  TokenRule rule{.text_end = 3, .timestamp_begin = 3, .timestamp_low = 3, .timestamp_high = 6};
-  const auto pick = [&] {
-    const auto picked = ops::pick_token(ref_, logits, {.rules = std::span(&rule, 1)});
-    return std::pair(ops::to_host_i32(ref_, picked.ids)[0], host(picked.log_probabilities)[0]);
-  };
-  EXPECT_EQ(pick().first, 0);
-  EXPECT_NEAR(pick().second, std::log(0.4F), 1e-6F);
-  rule.prefer_timestamps = true;
-  EXPECT_EQ(pick().first, 3);
-  EXPECT_NEAR(pick().second, std::log(0.25F / 0.6F), 1e-6F);
-  rule.temperature = 1.0F;
-  rule.uniform = 0.9F;  // 0.25 + 0.2 of 0.6 is 0.75
-  EXPECT_EQ(pick().first, 5);
-  EXPECT_NEAR(pick().second, std::log(0.15F / 0.6F), 1e-6F);
-}
-
-TEST_F(RefTest, PenaltiesComeBeforeTheRulesAndTheMasks) {
-  const Tensor logits = make({3, 2, -1, 1, -INFINITY, -2}, {1, 6});
-  const Tensor masks = make({0, 0, 0, -INFINITY, 0, 0}, {1, 6});
-  const TokenRule rule{.text_end = 6,
-                       .timestamp_begin = 6,
-                       .timestamp_low = 6,
-                       .timestamp_high = 6,
-                       .penalties_begin = 1,
-                       .penalties_count = 5};
-  // The first is another row's. 3 never comes, -1 becomes -4; 1 is suppressed and -infinity stays,
-  // whatever the penalty.
-  const std::vector<TokenPenalty> penalties = {{.token = 1, .penalty = TokenPenalty::kNever},
-                                               {.token = 0, .penalty = TokenPenalty::kNever},
-                                               {.token = 2, .penalty = 4.0F},
-                                               {.token = 3, .penalty = 0.01F},
-                                               {.token = 4, .penalty = 0.5F},
-                                               {.token = 5, .penalty = 0.5F}};
-  const auto picked = ops::pick_token(
-      ref_, logits,
-      {.masks = &masks, .rules = std::span(&rule, 1), .penalties = penalties, .top = 4});
-  EXPECT_THAT(std::vector<int32_t>(ops::to_host_i32(ref_, picked.ids)),
-              testing::ElementsAre(1, 5, 2, testing::_));
-  const double all = std::exp(2.0) + std::exp(-1.0) + std::exp(-4.0);
-  const auto log_probability = [&](double logit) {
-    return testing::FloatNear(static_cast<float>(logit - std::log(all)), 1e-6F);
-  };
-  EXPECT_THAT(host(picked.log_probabilities),
-              testing::ElementsAre(log_probability(2), log_probability(-1), log_probability(-4),
-                                   -INFINITY));
-}
-
 }  // namespace
 }  // namespace mynah::cases

@@ -94,37 +94,34 @@ Result<TokenRules> TokenRules::create(const WhisperTokenizer& tokenizer, const R
   return rules;
 }
 
-TokenRule TokenRules::next(std::span<const int32_t> sampled) const {
+SampleRow TokenRules::next(std::span<const int32_t> sampled) const {
   if (options_.timestamps) {
     return timestamp_rule(sampled);
   }
-  TokenRule rule;
-  rule.text_end = special_.eot + 1;
-  rule.timestamp_begin = special_.timestamp_begin;
-  rule.timestamp_low = special_.timestamp_begin;
-  rule.timestamp_high = special_.timestamp_begin;
+  SampleRow rule;
+  rule.first = {0, special_.eot + 1};
   rule.mask = sampled.empty() ? kFirstText : kText;
   return rule;
 }
 
-TokenRule TokenRules::timestamp_rule(std::span<const int32_t> sampled) const {
+SampleRow TokenRules::timestamp_rule(std::span<const int32_t> sampled) const {
   const int32_t begin = special_.timestamp_begin;
   const auto is_timestamp = [&](int32_t token) { return token >= begin; };
-  TokenRule rule;
-  rule.text_end = special_.eot + 1;
-  rule.timestamp_begin = begin;
-  rule.timestamp_low = begin;
-  rule.timestamp_high = begin + kTimestampCount;
-  rule.prefer_timestamps = true;
+  SampleRow rule;
+  // Text, at whose end the end of transcript stands, then timestamps. ApplyTimestampRules: where
+  // all timestamps together are likelier than any token of text, a timestamp comes.
+  rule.first = {0, special_.eot + 1};
+  rule.second = {begin, begin + kTimestampCount};
+  rule.prefer_second = true;
   rule.mask = kText;
   if (sampled.empty()) {
     // A transcript begins with a timestamp, and not a late one.
     rule.mask = kFirstText;
-    rule.text_allowed = false;
+    rule.first = {};
     if (options_.max_initial_timestamp_s > 0) {
       const auto last =
           static_cast<int32_t>(std::lround(options_.max_initial_timestamp_s / kTimestampStep_s));
-      rule.timestamp_high = std::min(rule.timestamp_high, begin + last + 1);
+      rule.second.end = std::min(rule.second.end, begin + last + 1);
     }
     return rule;
   }
@@ -134,14 +131,14 @@ TokenRule TokenRules::timestamp_rule(std::span<const int32_t> sampled) const {
   // Timestamps do not fall, and a segment's end is later than its start.
   const auto latest = std::find_if(sampled.rbegin(), sampled.rend(), is_timestamp);
   if (latest != sampled.rend()) {
-    rule.timestamp_low = last && !penultimate ? *latest : *latest + 1;
+    rule.second.begin = last && !penultimate ? *latest : *latest + 1;
   }
   if (last && penultimate) {
-    rule.timestamp_high = rule.timestamp_low = begin;
+    rule.second = {begin, begin};
   } else if (last) {
     rule.mask = kOnlyEnd;
   }
-  rule.timestamp_low = std::min(rule.timestamp_low, rule.timestamp_high);
+  rule.second.begin = std::min(rule.second.begin, rule.second.end);
   return rule;
 }
 

@@ -1,5 +1,5 @@
 // TokenRules: which tokens may come next. openai/whisper decoding.py SuppressBlank, SuppressTokens
-// and ApplyTimestampRules, as numbers for Backend::pick_token.
+// and ApplyTimestampRules, as numbers for Backend::sample.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ class TokenRules {
                                    Backend& backend);
 
   // What may follow `sampled`, the tokens after the prompt.
-  [[nodiscard]] TokenRule next(std::span<const int32_t> sampled) const;
+  [[nodiscard]] SampleRow next(std::span<const int32_t> sampled) const;
 
-  // (kinds, n_vocab) f32: PickTokenParams::masks.
+  // (kinds, n_vocab) f32: SampleParams::masks.
   [[nodiscard]] const Tensor& masks() const { return masks_; }
 
   // Tokens that never come by the options, in rising order.
@@ -44,7 +44,7 @@ class TokenRules {
   // Rows of masks_.
   enum Mask : int32_t { kText, kFirstText, kOnlyEnd, kMaskCount };
 
-  [[nodiscard]] TokenRule timestamp_rule(std::span<const int32_t> sampled) const;
+  [[nodiscard]] SampleRow timestamp_rule(std::span<const int32_t> sampled) const;
 
   WhisperSpecialTokens special_;
   RuleOptions options_;

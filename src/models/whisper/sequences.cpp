@@ -32,7 +32,7 @@ void add_penalties(std::span<const int32_t> tokens, const GenerateOptions& optio
   const auto begin = static_cast<ptrdiff_t>(penalties.size());
   if (options.repetition_penalty != 1.0F) {
     for (const int32_t token : tokens) {
-      penalties.push_back({.token = token, .penalty = options.repetition_penalty});
+      penalties.push_back({.token = token, .factor = options.repetition_penalty});
     }
   }
   const auto n = static_cast<size_t>(std::max(0, options.no_repeat_ngram_size));
@@ -40,14 +40,14 @@ void add_penalties(std::span<const int32_t> tokens, const GenerateOptions& optio
     const auto recent = tokens.last(n - 1);
     for (size_t i = 0; i + n <= tokens.size(); ++i) {
       if (std::ranges::equal(tokens.subspan(i, n - 1), recent)) {
-        penalties.push_back({.token = tokens[i + n - 1], .penalty = TokenPenalty::kNever});
+        penalties.push_back({.token = tokens[i + n - 1], .factor = TokenPenalty::kNever});
       }
     }
   }
   // In rising order, each once: the largest penalty, as kNever is.
   const auto own = std::ranges::subrange(penalties.begin() + begin, penalties.end());
   std::ranges::sort(own, [](const TokenPenalty& a, const TokenPenalty& b) {
-    return a.token != b.token ? a.token < b.token : a.penalty > b.penalty;
+    return a.token != b.token ? a.token < b.token : a.factor > b.factor;
   });
   const auto repeats = std::ranges::unique(own, {}, &TokenPenalty::token);
   penalties.erase(repeats.begin(), repeats.end());
@@ -144,10 +144,10 @@ Tensor Sequences::forward(std::span<const Hypothesis* const> hypotheses,
 Picked Sequences::step(std::span<const Hypothesis* const> hypotheses,
                        std::span<const int64_t> slots, int32_t top) {
   const NextTokens next = next_tokens(hypotheses);
-  const PickTokenParams params{.masks = &generator_.rules.masks(),
-                               .rules = next.rules,
-                               .penalties = next.penalties,
-                               .top = top};
+  const SampleParams params{.masks = &generator_.rules.masks(),
+                            .rows = next.rules,
+                            .penalties = next.penalties,
+                            .top = top};
   const Shape shape{static_cast<int64_t>(hypotheses.size()), top};
   const auto count = static_cast<size_t>(shape.elements());
   // The ids, then the log probabilities.
@@ -159,10 +159,10 @@ Picked Sequences::step(std::span<const Hypothesis* const> hypotheses,
   Backend& backend = generator_.backend;
   generator_.steps.run(
       [&](const BufferRef& memory) {
-        ops::pick_token_into(backend, forward(hypotheses, slots), params,
-                             {.ids = {memory, 0, shape, DType::I32, backend.device()},
-                              .log_probabilities = {memory, count * sizeof(int32_t), shape,
-                                                    DType::F32, backend.device()}});
+        ops::sample_into(backend, forward(hypotheses, slots), params,
+                         {.ids = {memory, 0, shape, DType::I32, backend.device()},
+                          .log_probabilities = {memory, count * sizeof(int32_t), shape, DType::F32,
+                                                backend.device()}});
       },
       result);
   Picked picked{std::vector<int32_t>(count), std::vector<float>(count)};
@@ -178,7 +178,7 @@ Picked Sequences::step(std::span<const Hypothesis* const> hypotheses,
 NextTokens Sequences::next_tokens(std::span<const Hypothesis* const> hypotheses) const {
   NextTokens next;
   for (const Hypothesis* const hypothesis : hypotheses) {
-    TokenRule rule = generator_.rules.next(hypothesis->tokens);
+    SampleRow rule = generator_.rules.next(hypothesis->tokens);
     rule.temperature = options_.temperature;
     rule.uniform =
         uniform(requests_[hypothesis->request].seed, hypothesis->sample, hypothesis->tokens.size());
@@ -193,11 +193,11 @@ NextTokens Sequences::next_tokens(std::span<const Hypothesis* const> hypotheses)
 Picked Sequences::pick(const Tensor& logits, std::span<const Hypothesis* const> hypotheses,
                        int32_t top) const {
   const NextTokens next = next_tokens(hypotheses);
-  const ops::PickedTokens picked = ops::pick_token(generator_.backend, logits,
-                                                   {.masks = &generator_.rules.masks(),
-                                                    .rules = next.rules,
-                                                    .penalties = next.penalties,
-                                                    .top = top});
+  const ops::SampledTokens picked = ops::sample(generator_.backend, logits,
+                                                {.masks = &generator_.rules.masks(),
+                                                 .rows = next.rules,
+                                                 .penalties = next.penalties,
+                                                 .top = top});
   return {ops::to_host_i32(generator_.backend, picked.ids),
           ops::to_host(generator_.backend, picked.log_probabilities)};
 }

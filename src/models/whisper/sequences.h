@@ -21,7 +21,7 @@ struct Hypothesis {
   void add(int32_t token, float log_probability, int32_t eot);
 };
 
-// What Backend::pick_token found for some hypotheses, `top` a hypothesis, best first.
+// What Backend::sample found for some hypotheses, `top` a hypothesis, best first.
 struct Picked {
   std::vector<int32_t> ids;
   std::vector<float> log_probabilities;
@@ -29,7 +29,7 @@ struct Picked {
 
 // What may come next, a rule a hypothesis.
 struct NextTokens {
-  std::vector<TokenRule> rules;
+  std::vector<SampleRow> rules;
   std::vector<TokenPenalty> penalties;
 };
 

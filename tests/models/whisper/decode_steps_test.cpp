@@ -86,13 +86,13 @@ class SmallDecoder {
 
   // What was said is penalised, what was said last but three never comes: none at first, in the
   // end every token.
-  static void penalise(std::span<const int32_t> said, TokenRule& rule,
+  static void penalise(std::span<const int32_t> said, SampleRow& rule,
                        std::vector<TokenPenalty>& penalties) {
     rule.penalties_begin = static_cast<int32_t>(penalties.size());
     const std::set<int32_t> once(said.begin(), said.end());
     for (const int32_t token : once) {
       const bool never = said.size() > 3 && said[said.size() - 4] == token;
-      penalties.push_back({.token = token, .penalty = never ? TokenPenalty::kNever : 1.3F});
+      penalties.push_back({.token = token, .factor = never ? TokenPenalty::kNever : 1.3F});
     }
     rule.penalties_count = static_cast<int32_t>(once.size());
   }
@@ -101,18 +101,13 @@ class SmallDecoder {
   void step(std::span<const int32_t> tokens, std::span<const std::vector<int32_t>> said,
             int64_t number, KvCache& cache, const BufferRef& memory) const {
     std::vector<Lane> lanes;
-    std::vector<TokenRule> rules;
+    std::vector<SampleRow> rules;
     std::vector<TokenPenalty> penalties;
     const auto n = static_cast<int64_t>(tokens.size());
     for (int64_t i = 0; i < n; ++i) {
       lanes.push_back({.slot = i, .count = 1, .utterance = i % 2});
       const auto random = static_cast<float>((number * 37 + i * 11) % 64);
-      rules.push_back({.text_end = kVocabulary,
-                       .timestamp_begin = kVocabulary,
-                       .timestamp_low = kVocabulary,
-                       .timestamp_high = kVocabulary,
-                       .temperature = 1.0F,
-                       .uniform = random / 64.0F});
+      rules.push_back({.temperature = 1.0F, .uniform = random / 64.0F});
       if (penalises_) {
         penalise(said[static_cast<size_t>(i)], rules.back(), penalties);
       }
@@ -122,8 +117,8 @@ class SmallDecoder {
       return Tensor(memory, static_cast<size_t>(offset * n) * sizeof(float), {n, columns}, dtype,
                     backend_.device());
     };
-    ops::pick_token_into(backend_, logits, {.rules = rules, .penalties = penalties},
-                         {.ids = at(0, 1, DType::I32), .log_probabilities = at(1, 1, DType::F32)});
+    ops::sample_into(backend_, logits, {.rows = rules, .penalties = penalties},
+                     {.ids = at(0, 1, DType::I32), .log_probabilities = at(1, 1, DType::F32)});
     ops::copy_into(backend_, logits, at(2, kVocabulary, DType::F32));
   }
 

@@ -11,10 +11,10 @@
 #include "backend/cuda/kernels/instance_norm_args.h"
 #include "backend/cuda/kernels/lstm_args.h"
 #include "backend/cuda/kernels/norm_args.h"
-#include "backend/cuda/kernels/pick_token_args.h"
 #include "backend/cuda/kernels/product_args.h"
 #include "backend/cuda/kernels/reduction_args.h"
 #include "backend/cuda/kernels/rows_args.h"
+#include "backend/cuda/kernels/sample_args.h"
 #include "backend/cuda/kernels/spectrum_args.h"
 #include "backend/cuda/kernels/vocoder_args.h"
 
@@ -26,7 +26,7 @@
   MYNAH_ROW_KERNELS(X)           \
   MYNAH_REDUCTION_KERNELS(X)     \
   MYNAH_SPECTRUM_KERNELS(X)      \
-  MYNAH_PICK_TOKEN_KERNELS(X)    \
+  MYNAH_SAMPLE_KERNELS(X)        \
   MYNAH_PRODUCT_KERNELS(X)       \
   MYNAH_UNITS_PRODUCT_KERNELS(X) \
   MYNAH_ATTENTION_KERNELS(X)     \

@@ -1,119 +1,21 @@
-// The next token by Whisper's rules and penalties (TokenRule, tensor/op_params.h). A row's logits
-// are read once for the maxima, the sums of exponentials and each thread's best; a token more of
-// the best few costs its thread another look at its own share, a sample costs one more reading of
-// the row.
+// The choice of the next token (SampleRow, tensor/op_params.h). A row's logits are read once for
+// the maxima, the sums of exponentials and each thread's best; a token more of the best few costs
+// its thread another look at its own share, a draw costs one more reading of the row. Each filter
+// but min_p costs some 20 readings more: at most 33, and one more for each bit of an index where
+// tokens tie.
 #include "backend/cuda/kernels/best.h"
 #include "backend/cuda/kernels/math.h"
-#include "backend/cuda/kernels/pick_token_args.h"
+#include "backend/cuda/kernels/sample_args.h"
+#include "backend/cuda/kernels/sample_filters.h"
+#include "backend/cuda/kernels/sample_row.h"
 
 namespace mynah::simt {
 
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kMostWarps = kThreads / kWarp;
+constexpr int kFilteredThreads = 512;  // the filters need more registers
 constexpr float kLog2OfE = 1.44269504F;
-
-// A run of tokens; thread t of T looks at begin + t, begin + t + T, ...
-struct Tokens {
-  int begin;
-  int end;
-};
-
-// A row's penalised tokens, in rising order, to be looked up by halves. Nearly every token is none
-// of them, which a bit tells without a look: that of its group, of as few tokens as bits allow (one
-// where the vocabulary has up to 65,536).
-struct Penalties {
-  static constexpr int kWordBits = 32;
-  static constexpr int kWords = 2048;
-
-  Global<const PickPenalty> entries;
-  int count;
-  Shared<uint32_t> groups;  // kWords
-  int shift;                // token t is of group t >> shift
-
-  [[nodiscard]] int group(int entry) const {
-    const PickPenalty penalty = entries[entry];
-    return penalty.token >> shift;
-  }
-
-  // Sets the bits. All threads call it.
-  void mark(int vocabulary) {
-    if (count == 0) {
-      return;
-    }
-    while ((vocabulary - 1) >> shift >= kWords * kWordBits) {
-      ++shift;
-    }
-    const int words = ((vocabulary - 1) >> shift) / kWordBits + 1;
-    for (int word = thread_index(); word < words; word += thread_count()) {
-      groups[word] = 0;
-    }
-    barrier();
-    // A word is written by the thread that has its first entry.
-    for (int first = thread_index(); first < count; first += thread_count()) {
-      const int word = group(first) / kWordBits;
-      if (first > 0 && group(first - 1) / kWordBits == word) {
-        continue;
-      }
-      uint32_t bits = 0;
-      for (int i = first; i < count && group(i) / kWordBits == word; ++i) {
-        bits |= 1U << (group(i) % kWordBits);
-      }
-      groups[word] = bits;
-    }
-    barrier();
-  }
-
-  [[nodiscard]] float applied(int id, float logit) const {
-    if (count == 0) {
-      return logit;
-    }
-    const uint32_t bits = groups[(id >> shift) / kWordBits];
-    return (bits >> ((id >> shift) % kWordBits) & 1U) == 0 ? logit : looked_up(id, logit);
-  }
-
-  [[nodiscard]] float looked_up(int id, float logit) const {
-    int begin = 0;
-    int end = count;
-    MYNAH_ROLLED
-    while (end - begin > 1) {
-      const int middle = (begin + end) / 2;
-      const PickPenalty penalty = entries[middle];
-      begin = penalty.token <= id ? middle : begin;
-      end = penalty.token <= id ? end : middle;
-    }
-    const PickPenalty penalty = entries[begin];
-    if (penalty.token != id) {
-      return logit;
-    }
-    if (penalty.penalty == kInfinity) {
-      return -kInfinity;
-    }
-    return logit < 0.0F ? logit * penalty.penalty : logit / penalty.penalty;
-  }
-};
-
-struct Row {
-  Global<const float> logits;
-  Global<const float> mask;
-  Penalties penalties;
-
-  [[nodiscard]] float mask_of(int id) const {
-    float value = 0.0F;
-    if (!mask.empty()) {
-      value = mask[id];
-    }
-    return value;
-  }
-
-  // -infinity where the token may not come.
-  [[nodiscard]] float at(int id) const {
-    const float logit = logits[id];
-    const float value = penalties.applied(id, logit) + mask_of(id);
-    return value == value ? value : -kInfinity;
-  }
-};
 
 // e^(value - most); 0 for -infinity.
 inline float part_of(float value, float most) {
@@ -169,32 +71,13 @@ inline Mass block_mass(Mass mass, const Shared<float>& most, const Shared<float>
   return warp_mass(other);
 }
 
-// Looks at a thread's share of the tokens.
-inline void look(const Row& row, const Tokens& tokens, Mass& mass, Best& best) {
-  constexpr int kTurns = 4;  // logits under way at once
+// Looks at a thread's share of the tokens: thread t of T at begin + t, begin + t + T, ...
+inline void look(const Row& row, const TokenRange& tokens, Mass& mass, Best& best) {
   for (int id = tokens.begin + thread_index(); id < tokens.end; id += kTurns * thread_count()) {
     float values[kTurns];
-    float masks[kTurns];
-    for (int k = 0; k < kTurns; ++k) {
-      const int other = id + k * thread_count();
-      values[k] = -kInfinity;
-      masks[k] = 0.0F;
-      if (other < tokens.end) {
-        values[k] = row.logits[other];
-        masks[k] = row.mask_of(other);
-      }
-    }
-    if (row.penalties.count > 0) {
-      for (int k = 0; k < kTurns; ++k) {
-        if (values[k] > -kInfinity) {  // and so a token of the vocabulary
-          values[k] = row.penalties.applied(id + k * thread_count(), values[k]);
-        }
-      }
-    }
+    read(row, id, tokens.end, values);
     float most = -kInfinity;
     for (int k = 0; k < kTurns; ++k) {
-      const float value = values[k] + masks[k];
-      values[k] = value == value ? value : -kInfinity;
       most = maximum(most, values[k]);
     }
     if (most == -kInfinity) {
@@ -216,7 +99,7 @@ inline void look(const Row& row, const Tokens& tokens, Mass& mass, Best& best) {
 }
 
 // A thread's best token after `last`, in the order of value and then of index.
-inline void look_after(const Row& row, const Tokens& tokens, const Best& last, Best& best) {
+inline void look_after(const Row& row, const TokenRange& tokens, const Best& last, Best& best) {
   for (int id = tokens.begin + thread_index(); id < tokens.end; id += thread_count()) {
     const float value = row.at(id);
     if (value > -kInfinity && (value < last.value || (value == last.value && id > last.index))) {
@@ -234,26 +117,28 @@ inline float warp_running_sum(float value) {
   return value;
 }
 
-// The token at which the running sum of exp((logit - most) / temperature) passes `uniform` of the
+// The token at which the running sum of the weights that the filters leave passes `uniform` of the
 // whole. Each warp takes a part of the vocabulary, 32 tokens at a time: first for its sum, then,
-// where the sample falls into it, to find the token. Both times the same numbers are added in the
+// where the draw falls into it, to find the token. Both times the same numbers are added in the
 // same order.
+template <bool kFiltered>
 struct Sampler {
-  const Row& row;
-  Tokens text;
-  Tokens timestamps;
-  float most;
-  float scale;  // log2(e) / temperature
-  int share;    // tokens of a warp
+  const Filters& filters;
+  int share;  // tokens of a warp
 
   [[nodiscard]] float part(int id) const {
+    const TokenRange& first = filters.first;
+    const TokenRange& second = filters.second;
     const bool there =
-        (id >= text.begin && id < text.end) || (id >= timestamps.begin && id < timestamps.end);
+        (id >= first.begin && id < first.end) || (id >= second.begin && id < second.end);
     if (!there) {
       return 0.0F;
     }
-    const float value = row.at(id);
-    return value == -kInfinity ? 0.0F : exp2_fast((value - most) * scale);
+    const float value = filters.row.at(id);
+    if (kFiltered && !filters.keep(value, id)) {
+      return 0.0F;
+    }
+    return value == -kInfinity ? 0.0F : exp2_fast(filters.x_of(value));
   }
 
   // Of the tokens of this warp, in every lane.
@@ -294,53 +179,68 @@ struct Sampler {
   }
 };
 
-}  // namespace
+// A block's memory: an element a warp, and the bits of Penalties.
+struct BlockMemory {
+  Shared<float> values;
+  Shared<float> sums;
+  Shared<int> indices;
+  Shared<uint32_t> groups;
+};
 
-MYNAH_KERNEL(pick_token, PickTokenArgs, kThreads) {
-  MYNAH_SHARED(float, values, kMostWarps);
-  MYNAH_SHARED(float, sums, kMostWarps);
-  MYNAH_SHARED(int, indices, kMostWarps);
-  MYNAH_SHARED(uint32_t, groups, Penalties::kWords);
-  const PickRule rule = Global<const PickRule>(args.rules)[block_index_x()];
+// A block's row, where it is filtered or not as kFiltered says.
+template <bool kFiltered>
+MYNAH_INLINE void sample_row(const SampleArgs& args, const BlockMemory& memory) {
+  const SampleRow wanted = Global<const SampleRow>(args.rows)[block_index_x()];
+  if (is_filtered(wanted) != kFiltered) {
+    return;
+  }
+  const auto& [values, sums, indices, groups] = memory;
   Row row{Global<const float>(args.logits.data + block_index_x() * args.logits.stride),
           Global<const float>(args.masks.data == nullptr
                                   ? nullptr
-                                  : args.masks.data + rule.mask * args.masks.stride),
-          {.entries = Global<const PickPenalty>(args.penalties).from(rule.penalties_begin),
-           .count = rule.penalties_count,
+                                  : args.masks.data + wanted.mask * args.masks.stride),
+          {.entries = Global<const TokenPenalty>(args.penalties).from(wanted.penalties_begin),
+           .count = wanted.penalties_count,
            .groups = groups,
            .shift = 0}};
   row.penalties.mark(args.vocabulary);
-  Tokens text{rule.text_begin < 0 ? 0 : rule.text_begin, rule.text_allowed ? rule.text_end : 0};
-  const Tokens timestamps{rule.timestamp_low, rule.timestamp_high};
+  TokenRange first = within(wanted.first, args.vocabulary);
+  const TokenRange second = within(wanted.second, args.vocabulary);
 
-  Mass text_mass;
+  Mass first_mass;
   Best best;
-  look(row, text, text_mass, best);
-  Mass timestamp_mass;
-  Best best_timestamp;
-  look(row, timestamps, timestamp_mass, best_timestamp);
-  text_mass = block_mass(text_mass, values, sums);
-  timestamp_mass = block_mass(timestamp_mass, values, sums);
-  const bool no_text = rule.prefer_timestamps && timestamp_mass.log_sum() > text_mass.most;
-  if (no_text) {
-    text.end = 0;
-    text_mass = Mass{};
-    best = best_timestamp;
+  look(row, first, first_mass, best);
+  Mass second_mass;
+  Best second_best;
+  look(row, second, second_mass, second_best);
+  first_mass = block_mass(first_mass, values, sums);
+  second_mass = block_mass(second_mass, values, sums);
+  if (wanted.prefer_second && second_mass.log_sum() > first_mass.most) {
+    first.end = 0;
+    first_mass = Mass{};
+    best = second_best;
   } else {
-    best.offer(best_timestamp.value, best_timestamp.index);
+    best.offer(second_best.value, second_best.index);
   }
-  Mass mass = text_mass;
-  mass.join(timestamp_mass.most, timestamp_mass.sum);
+  Mass mass = first_mass;
+  mass.join(second_mass.most, second_mass.sum);
   const float log_sum = log(mass.sum);  // relative to the largest
 
   const Global<int32_t> ids(args.ids + block_index_x() * args.ids_stride);
   const Global<float> log_probabilities(args.log_probabilities.data +
                                         block_index_x() * args.log_probabilities.stride);
-  if (rule.temperature > 0.0F && mass.most > -kInfinity) {
+  if (wanted.temperature > 0.0F && mass.most > -kInfinity) {
     const int runs = (args.vocabulary + kWarp - 1) / kWarp;
     const int share = (runs + warp_count() - 1) / warp_count() * kWarp;
-    const Sampler sampler{row, text, timestamps, mass.most, kLog2OfE / rule.temperature, share};
+    Filters filters{.row = row,
+                    .first = first,
+                    .second = second,
+                    .most = mass.most,
+                    .scale = kLog2OfE / wanted.temperature};
+    if constexpr (kFiltered) {
+      filters.set(wanted, args.vocabulary, sums);
+    }
+    const Sampler<kFiltered> sampler{filters, share};
     const float own = sampler.sum();
     barrier();
     if (lane() == 0) {
@@ -352,7 +252,7 @@ MYNAH_KERNEL(pick_token, PickTokenArgs, kThreads) {
     for (int w = 0; w < warp_count(); ++w) {
       all += values[w];
     }
-    const float goal = rule.uniform * all;
+    const float goal = wanted.uniform * all;
     float before = 0.0F;
     float before_chosen = 0.0F;
     int chosen = -1;
@@ -384,10 +284,28 @@ MYNAH_KERNEL(pick_token, PickTokenArgs, kThreads) {
     }
     if (!nothing && found.index == best.index && k + 1 < args.top) {
       best = Best{};
-      look_after(row, text, found, best);
-      look_after(row, timestamps, found, best);
+      look_after(row, first, found, best);
+      look_after(row, second, found, best);
     }
   }
+}
+
+}  // namespace
+
+MYNAH_KERNEL(sample, SampleArgs, kThreads) {
+  MYNAH_SHARED(float, values, kThreads / kWarp);
+  MYNAH_SHARED(float, sums, kThreads / kWarp);
+  MYNAH_SHARED(int, indices, kThreads / kWarp);
+  MYNAH_SHARED(uint32_t, groups, Penalties::kWords);
+  sample_row<false>(args, {values, sums, indices, groups});
+}
+
+MYNAH_KERNEL(sample_filtered, SampleArgs, kFilteredThreads) {
+  MYNAH_SHARED(float, values, kFilteredThreads / kWarp);
+  MYNAH_SHARED(float, sums, kFilteredThreads / kWarp);
+  MYNAH_SHARED(int, indices, kFilteredThreads / kWarp);
+  MYNAH_SHARED(uint32_t, groups, Penalties::kWords);
+  sample_row<true>(args, {values, sums, indices, groups});
 }
 
 }  // namespace mynah::simt
