@@ -169,13 +169,12 @@ class ModelCheck {
     const auto cross = decoder.cross_cache(heard.states, heard.lengths);
     constexpr int64_t kBefore = 32;
     const int64_t tokens = options_.quick ? 2 : 64;
-    KvCache cache = decoder.new_cache(1, kBefore + tokens + 1);
-    const whisper::Lane first{.slot = 0, .count = kBefore, .utterance = 0};
-    const whisper::Lane next{.slot = 0, .count = 1, .utterance = 0};
     const std::vector<int32_t> prompt(kBefore, 50);
     std::vector<double> rounds;
     for (int round = 0; round < (options_.quick ? 1 : 5); ++round) {
-      cache = decoder.new_cache(1, kBefore + tokens + 1);
+      KvCache cache = decoder.new_cache(1, kBefore + tokens + 1);
+      const Lane first{.sequence = cache.add(), .count = kBefore};
+      const Lane next{.sequence = first.sequence};
       (void)decoder.forward(prompt, {&first, 1}, cache, cross);
       backend.synchronize();
       const auto start = std::chrono::steady_clock::now();

@@ -103,9 +103,9 @@ Result<std::string> bench_whisper(const Options& options) {
   const double tokens_ms = median_ms(options.runs, [&] {
     KvCache cache = decoder.new_cache(1, kBefore + kTokens + 1);
     const std::vector<int32_t> prompt(kBefore, 50);
-    const whisper::Lane first{.slot = 0, .count = kBefore, .utterance = 0};
+    const Lane first{.sequence = cache.add(), .count = kBefore};
     (void)decoder.forward(prompt, {&first, 1}, cache, cross);
-    const whisper::Lane next{.slot = 0, .count = 1, .utterance = 0};
+    const Lane next{.sequence = first.sequence};
     for (int64_t i = 0; i < kTokens; ++i) {
       const int32_t token = 100 + static_cast<int32_t>(i);
       const Tensor logits = decoder.logits(decoder.forward({&token, 1}, {&next, 1}, cache, cross));

@@ -193,9 +193,7 @@ std::vector<std::vector<WordTiming>> align_words(const Model& model, const Cross
     tokens.push_back(special.eot);
     const size_t count = tokens.size() - begin;
     longest = std::max(longest, count);
-    lanes.push_back({.slot = static_cast<int64_t>(lanes.size()),
-                     .count = static_cast<int64_t>(count),
-                     .utterance = request.utterance});
+    lanes.push_back({.count = static_cast<int64_t>(count), .context = request.utterance});
     parts.push_back({.rows = {static_cast<int64_t>(begin), static_cast<int64_t>(count)},
                      .first_text = static_cast<int64_t>(request.sot_sequence.size())});
   }
@@ -205,6 +203,9 @@ std::vector<std::vector<WordTiming>> align_words(const Model& model, const Cross
   }
   KvCache cache = model.decoder().new_cache(static_cast<int64_t>(requests.size()),
                                             static_cast<int64_t>(longest));
+  for (Lane& lane : lanes) {
+    lane.sequence = cache.add();
+  }
   std::vector<Tensor> queries;
   const Tensor hidden = model.decoder().forward(tokens, lanes, cache, cross, &queries);
   for (size_t i = 0; i < requests.size(); ++i) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 namespace mynah::whisper {
 namespace {
@@ -22,7 +22,7 @@ struct Search {
 };
 
 // The candidates of one request, the likeliest first; equal ones in the order of the beams.
-std::vector<Candidate> candidates_of(const Search& search, const Picked& picked, size_t first_row,
+std::vector<Candidate> candidates_of(const Search& search, const Sampled& picked, size_t first_row,
                                      size_t top) {
   std::vector<Candidate> candidates;
   for (size_t beam = 0; beam < search.beams.size(); ++beam) {
@@ -42,12 +42,10 @@ std::vector<Candidate> candidates_of(const Search& search, const Picked& picked,
   return candidates;
 }
 
-// Takes the best `beam_size` that go on; those that end before them are finished. Returns, for each
-// new beam, the beam it grew from.
-std::vector<size_t> advance(Search& search, std::span<const Candidate> candidates, size_t beam_size,
-                            size_t max_finished, int32_t eot) {
+// Takes the best `beam_size` that go on; those that end before them are finished.
+void advance(Search& search, std::span<const Candidate> candidates, size_t beam_size,
+             size_t max_finished, int32_t eot) {
   std::vector<Hypothesis> grown;
-  std::vector<size_t> parents;
   for (const Candidate& candidate : candidates) {
     if (grown.size() == beam_size) {
       break;
@@ -56,67 +54,60 @@ std::vector<size_t> advance(Search& search, std::span<const Candidate> candidate
     next.add(candidate.token, candidate.log_probability, eot);
     if (!next.finished) {
       grown.push_back(std::move(next));
-      parents.push_back(candidate.beam);
     } else if (search.finished.size() < max_finished) {
       search.finished.push_back(std::move(next));
     }
   }
   search.beams = std::move(grown);
   search.done = search.finished.size() >= max_finished || search.beams.empty();
-  return parents;
 }
 
 }  // namespace
 
-std::vector<Hypothesis> beam_search(const Generator& generator, Sequences& sequences,
-                                    size_t requests, const GenerateOptions& options,
-                                    const std::stop_token& stop) {
+std::vector<Hypothesis> beam_search(const Generator& generator, Batch& batch,
+                                    const GenerateOptions& options, const std::stop_token& stop) {
   const auto beam_size = static_cast<size_t>(options.beam_size);
   const auto max_finished = static_cast<size_t>(
       std::max(1L, std::lround(static_cast<float>(options.beam_size) * options.patience)));
   const size_t top = beam_size + 1;
-  std::vector<Search> searches(requests);
-  for (size_t request = 0; request < requests; ++request) {
-    searches[request].beams.push_back(sequences.begun(request));
+  Tensor logits;
+  std::vector<Search> searches;
+  for (Hypothesis& text : batch.begin(logits)) {
+    searches.push_back({.beams = {std::move(text)}, .finished = {}});
   }
-  std::vector<const Hypothesis*> first;
-  first.reserve(requests);
+  std::vector<const Hypothesis*> next;
   for (const Search& search : searches) {
-    first.push_back(search.beams.data());
+    next.push_back(search.beams.data());
   }
-  Picked picked = sequences.pick(sequences.prefill(), first, static_cast<int32_t>(top));
+  Sampled picked = batch.pick(logits, next, static_cast<int32_t>(top));
   while (!stop.stop_requested()) {
-    std::vector<int64_t> sources(requests * beam_size);
-    std::iota(sources.begin(), sources.end(), int64_t{0});
-    std::vector<const Hypothesis*> next;
-    std::vector<int64_t> slots;
+    next.clear();
     size_t row = 0;
-    for (size_t request = 0; request < requests; ++request) {
+    for (size_t request = 0; request < searches.size(); ++request) {
       Search& search = searches[request];
       if (search.done) {
         continue;
       }
-      const size_t rows = search.beams.size();
-      const std::vector<size_t> parents = advance(search, candidates_of(search, picked, row, top),
-                                                  beam_size, max_finished, generator.special.eot);
-      row += rows;
-      if (!search.done &&
-          (static_cast<int64_t>(search.beams[0].tokens.size()) >= sequences.room(request) ||
-           sequences.is_stopped(request))) {
+      std::vector<int64_t> before;
+      for (const Hypothesis& beam : search.beams) {
+        before.push_back(beam.sequence);
+      }
+      advance(search, candidates_of(search, picked, row, top), beam_size, max_finished,
+              generator.special.eot);
+      row += before.size();
+      if (!search.done && (std::ssize(search.beams[0].tokens) >= batch.room(request) ||
+                           batch.is_stopped(request))) {
         search.done = true;
       }
+      batch.renew(before, search.done ? std::span<Hypothesis>() : std::span(search.beams));
       for (size_t beam = 0; beam < search.beams.size() && !search.done; ++beam) {
-        const size_t slot = request * beam_size + beam;
-        sources[slot] = static_cast<int64_t>(request * beam_size + parents[beam]);
         next.push_back(&search.beams[beam]);
-        slots.push_back(static_cast<int64_t>(slot));
       }
     }
     if (next.empty()) {
       break;
     }
-    sequences.rearrange(sources);
-    picked = sequences.step(next, slots, static_cast<int32_t>(top));
+    picked = batch.step(next, static_cast<int32_t>(top));
   }
 
   std::vector<Hypothesis> all;

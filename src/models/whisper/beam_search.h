@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "models/whisper/sequences.h"
+#include "models/whisper/batch.h"
 
 namespace mynah::whisper {
 
@@ -13,8 +13,8 @@ namespace mynah::whisper {
 
 // All finished candidates of every request, and unfinished ones where too few finished
 // (openai/whisper decoding.py class BeamSearchDecoder; patience: arXiv 2204.05424).
-[[nodiscard]] std::vector<Hypothesis> beam_search(const Generator& generator, Sequences& sequences,
-                                                  size_t requests, const GenerateOptions& options,
+[[nodiscard]] std::vector<Hypothesis> beam_search(const Generator& generator, Batch& batch,
+                                                  const GenerateOptions& options,
                                                   const std::stop_token& stop);
 
 }  // namespace mynah::whisper

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/check.h"
-
 namespace mynah::whisper {
 
 Result<Decoder::Block> Decoder::Block::load(const Weights& w, int64_t d) {
@@ -69,13 +67,13 @@ void CrossCache::append(CrossCache more) {
   }
 }
 
-KvCache Decoder::new_cache(int64_t slots, int64_t capacity) const {
+KvCache Decoder::new_cache(int64_t sequences, int64_t capacity, std::optional<DType> dtype) const {
   return {*backend_,
-          {.layers = static_cast<int64_t>(blocks_.size()),
-           .slots = slots,
-           .capacity = std::min(capacity, position_.dim(0)),
-           .width = width_},
-          precision_ == Precision::Exact ? DType::F32 : DType::F16};
+          {.layers = std::ssize(blocks_),
+           .width = width_,
+           .sequences = sequences,
+           .capacity = std::min(capacity, position_.dim(0))},
+          dtype.value_or(precision_ == Precision::Exact ? DType::F32 : DType::F16)};
 }
 
 Tensor Decoder::embed(std::span<const int32_t> tokens, std::span<const Lane> lanes,
@@ -83,7 +81,7 @@ Tensor Decoder::embed(std::span<const int32_t> tokens, std::span<const Lane> lan
   std::vector<int32_t> positions;
   for (const Lane& lane : lanes) {
     for (int64_t i = 0; i < lane.count; ++i) {
-      positions.push_back(static_cast<int32_t>(cache.length(lane.slot) + i));
+      positions.push_back(static_cast<int32_t>(cache.length(lane.sequence) + i));
     }
   }
   const Shape shape{static_cast<int64_t>(tokens.size())};
@@ -94,19 +92,11 @@ Tensor Decoder::embed(std::span<const int32_t> tokens, std::span<const Lane> lan
 }
 
 Decoder::Step Decoder::plan(std::span<const Lane> lanes, const KvCache& cache) const {
-  Step step;
-  std::vector<int32_t> rows;
+  Step step{.past = cache.step(lanes), .queries = {}, .utterances = {}};
   for (const Lane& lane : lanes) {
-    const Span past = cache.span(lane.slot, lane.count);
-    for (int64_t row = past.end() - lane.count; row < past.end(); ++row) {
-      rows.push_back(static_cast<int32_t>(row));
-    }
     step.queries.add(lane.count);
-    step.past.push_back(past);
-    step.utterances.push_back(static_cast<size_t>(lane.utterance));
+    step.utterances.push_back(static_cast<size_t>(lane.context));
   }
-  step.rows = ops::from_host(*backend_, std::span<const int32_t>(rows),
-                             {static_cast<int64_t>(rows.size())});
   return step;
 }
 
@@ -118,7 +108,7 @@ float Decoder::scale() const {
 Tensor Decoder::self_attention(const Block& block, int64_t layer, const Tensor& x, const Step& step,
                                const KvCache& cache) const {
   const Tensor qkv = block.qkv(block.attn_ln(x));  // (tokens, 3 width)
-  cache.write(layer, qkv.narrow(1, width_, width_), qkv.narrow(1, 2 * width_, width_), step.rows);
+  cache.write(layer, qkv.narrow(1, width_, width_), qkv.narrow(1, 2 * width_, width_), step.past);
   const Tensor attended =
       ops::attention(*backend_, qkv.narrow(1, 0, width_), cache.keys(layer), cache.values(layer),
                      {.heads = heads_,
@@ -126,7 +116,8 @@ Tensor Decoder::self_attention(const Block& block, int64_t layer, const Tensor& 
                       .scale = scale(),
                       .causal = true,
                       .queries = step.queries.spans(),
-                      .keys = step.past,
+                      .keys = step.past.keys,
+                      .pages = step.past.table(),
                       .precision = precision_});
   return block.attn_out(attended, {.residual = &x});  // (tokens, width)
 }
@@ -157,12 +148,7 @@ Tensor Decoder::cross_attention(const Block& block, int64_t layer, const Tensor&
 Tensor Decoder::forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
                         KvCache& cache, const CrossCache& cross,
                         std::vector<Tensor>* cross_queries) const {
-  int64_t longest = 0;
-  for (const Lane& lane : lanes) {
-    longest = std::max(longest, cache.length(lane.slot) + lane.count);
-  }
-  MYNAH_CHECK(longest <= cache.sizes().capacity, "more tokens than the cache holds");
-  cache.make_room(longest);
+  cache.reserve(lanes);
   const Step step = plan(lanes, cache);
   Tensor x = embed(tokens, lanes, cache);  // (tokens, width)
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -174,9 +160,7 @@ Tensor Decoder::forward(std::span<const int32_t> tokens, std::span<const Lane> l
         block.mlp_in(block.mlp_ln(x), {.activation = Activation::Gelu});  // (tokens, 4 width)
     x = block.mlp_out(hidden, {.residual = &x});                          // (tokens, width)
   }
-  for (const Lane& lane : lanes) {
-    cache.set_length(lane.slot, cache.length(lane.slot) + lane.count);
-  }
+  cache.advance(lanes);
   return ln_(x);  // (tokens, width)
 }
 

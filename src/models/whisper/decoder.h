@@ -4,12 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "models/whisper/config.h"
 #include "models/whisper/silence.h"
-#include "nn/kv_cache.h"
+#include "nn/decode/kv_cache.h"
 #include "nn/layer_norm.h"
 #include "nn/linear.h"
 
@@ -25,13 +26,6 @@ struct CrossCache {
   void append(CrossCache more);
 };
 
-// Tokens that one sequence adds: where they go, and which audio they are about.
-struct Lane {
-  int64_t slot = 0;       // of the KvCache
-  int64_t count = 1;      // tokens, consecutive in the step's list
-  int64_t utterance = 0;  // of the CrossCache
-};
-
 class Decoder {
  public:
   // w holds "token_embedding", "positional_embedding", "blocks" and "ln".
@@ -43,12 +37,14 @@ class Decoder {
   // The embedding table, of which a text reads a few rows.
   [[nodiscard]] const Tensor& table() const { return tokens_; }
 
-  // An empty cache for as many sequences of at most `capacity` tokens.
-  [[nodiscard]] KvCache new_cache(int64_t slots, int64_t capacity) const;
+  // An empty cache for so many sequences of at most `capacity` tokens, kept as `dtype`: by default
+  // as the model's precision says.
+  [[nodiscard]] KvCache new_cache(int64_t sequences, int64_t capacity,
+                                  std::optional<DType> dtype = std::nullopt) const;
 
-  // Adds each lane's tokens to its slot and returns their last hidden states, (tokens, width),
-  // after the final norm. `cross_queries` takes each layer's queries of the audio, (tokens, width),
-  // where it is not null: word times come from them.
+  // Adds each lane's tokens to its sequence and returns their last hidden states, (tokens, width),
+  // after the final norm. A lane's context is an utterance of `cross`. `cross_queries` takes each
+  // layer's queries of the audio, (tokens, width), where it is not null: word times come from them.
   [[nodiscard]] Tensor forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
                                KvCache& cache, const CrossCache& cross,
                                std::vector<Tensor>* cross_queries = nullptr) const;
@@ -79,9 +75,8 @@ class Decoder {
 
   // Rows of one forward() and where they read and write.
   struct Step {
-    Tensor rows;                     // (tokens) i32 into the KvCache
+    KvStep past;
     Lengths queries;                 // tokens of each lane
-    std::vector<Span> past;          // of each lane in the KvCache, its new tokens included
     std::vector<size_t> utterances;  // of each lane in the CrossCache
   };
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include "models/whisper/batch.h"
 #include "models/whisper/beam_search.h"
-#include "models/whisper/sequences.h"
 
 namespace mynah::whisper {
 namespace {
@@ -17,47 +18,45 @@ Generated finish(const Hypothesis& best, float no_speech_probability) {
 }
 
 // Greedy at temperature 0, else `group` samples a request.
-std::vector<Hypothesis> sample(const Generator& generator, Sequences& sequences, size_t requests,
-                               size_t group, const std::stop_token& stop) {
-  std::vector<Hypothesis> all(requests * group);
+std::vector<Hypothesis> take_samples(const Generator& generator, Batch& batch, size_t group,
+                                     const std::stop_token& stop) {
+  Tensor logits;
+  const std::vector<Hypothesis> texts = batch.begin(logits);
+  std::vector<Hypothesis> all;
   std::vector<int32_t> prompt_rows;
-  for (size_t i = 0; i < all.size(); ++i) {
-    all[i] = sequences.begun(i / group);
-    all[i].sample = i % group;
-    prompt_rows.push_back(static_cast<int32_t>(i / group));
+  for (const Hypothesis& text : texts) {
+    for (size_t i = 0; i < group; ++i) {
+      all.push_back(i == 0 ? text : batch.fork(text));
+      all.back().sample = i;
+      prompt_rows.push_back(static_cast<int32_t>(text.request));
+    }
   }
-  Tensor logits = sequences.prefill();
   if (group > 1) {
     logits =
         ops::gather_rows(generator.backend, logits,
                          ops::from_host(generator.backend, std::span<const int32_t>(prompt_rows),
-                                        {static_cast<int64_t>(prompt_rows.size())}));
+                                        {std::ssize(prompt_rows)}));
   }
   std::vector<const Hypothesis*> running;
-  std::vector<int64_t> slots;
-  for (size_t i = 0; i < all.size(); ++i) {
-    running.push_back(&all[i]);
-    slots.push_back(static_cast<int64_t>(i));
-  }
-  Picked picked = sequences.pick(logits, running, 1);
+  std::ranges::transform(all, std::back_inserter(running), [](const Hypothesis& h) { return &h; });
+  Sampled picked = batch.pick(logits, running, 1);
   while (true) {
     size_t kept = 0;
     for (size_t i = 0; i < running.size(); ++i) {
-      Hypothesis& hypothesis = all[static_cast<size_t>(slots[i])];
+      Hypothesis& hypothesis = all[static_cast<size_t>(running[i] - all.data())];
       hypothesis.add(picked.ids[i], picked.log_probabilities[i], generator.special.eot);
-      const auto length = static_cast<int64_t>(hypothesis.tokens.size());
-      if (!hypothesis.finished && length < sequences.room(hypothesis.request) &&
-          !sequences.is_stopped(hypothesis.request)) {
-        running[kept] = running[i];
-        slots[kept++] = slots[i];
+      if (!hypothesis.finished && std::ssize(hypothesis.tokens) < batch.room(hypothesis.request) &&
+          !batch.is_stopped(hypothesis.request)) {
+        running[kept++] = running[i];
+      } else {
+        batch.let_go(hypothesis);
       }
     }
     running.resize(stop.stop_requested() ? 0 : kept);
-    slots.resize(running.size());
     if (running.empty()) {
       return all;
     }
-    picked = sequences.step(running, slots, 1);
+    picked = batch.step(running, 1);
   }
 }
 
@@ -75,14 +74,13 @@ std::vector<Generated> Generator::run(std::span<const GenerateRequest> requests,
   if (requests.empty()) {
     return results;
   }
-  const bool beams = options.temperature == 0.0F && options.beam_size > 1;
-  const int group = beams                         ? options.beam_size
-                    : options.temperature == 0.0F ? 1
-                                                  : std::max(1, options.best_of);
-  Sequences sequences(*this, requests, options, cross, group);
+  const bool likeliest = options.sampling.temperature == 0.0F;
+  const bool beams = likeliest && options.beam_size > 1;
+  const int group = beams ? options.beam_size : likeliest ? 1 : std::max(1, options.best_of);
+  Batch batch(*this, requests, options, cross, group);
   const std::vector<Hypothesis> candidates =
-      beams ? beam_search(*this, sequences, requests.size(), options, stop)
-            : sample(*this, sequences, requests.size(), static_cast<size_t>(group), stop);
+      beams ? beam_search(*this, batch, options, stop)
+            : take_samples(*this, batch, static_cast<size_t>(group), stop);
   for (size_t request = 0; request < requests.size(); ++request) {
     const Hypothesis* best = nullptr;
     for (const Hypothesis& candidate : candidates) {
@@ -93,7 +91,7 @@ std::vector<Generated> Generator::run(std::span<const GenerateRequest> requests,
       }
     }
     results.push_back(best == nullptr ? Generated{}
-                                      : finish(*best, sequences.no_speech_probability(request)));
+                                      : finish(*best, batch.no_speech_probability(request)));
   }
   return results;
 }

@@ -10,6 +10,7 @@
 
 #include "models/whisper/decoder.h"
 #include "models/whisper/rules.h"
+#include "nn/decode/sampling.h"
 
 namespace mynah::whisper {
 
@@ -27,13 +28,11 @@ struct GenerateRequest {
 };
 
 struct GenerateOptions {
-  float temperature = 0.0F;
+  SamplingOptions sampling = {};
   int beam_size = 1;  // hypotheses at temperature 0; 1: greedy
   int best_of = 1;    // samples at temperature > 0
   float patience = 1.0F;
-  float length_penalty = 1.0F;      // scores are divided by length to this power
-  float repetition_penalty = 1.0F;  // TokenPenalty of what was said; above 0
-  int no_repeat_ngram_size = 0;     // no run of as many tokens comes twice; 0: off
+  float length_penalty = 1.0F;  // scores are divided by length to this power
   int max_new_tokens = 224;
 };
 

@@ -149,7 +149,7 @@ std::vector<LanguageGuess> Model::detect_language(const CrossCache& cross) const
   std::vector<Lane> lanes;
   lanes.reserve(tokens.size());
   for (int64_t i = 0; i < n; ++i) {
-    lanes.push_back({.slot = i, .count = 1, .utterance = i});
+    lanes.push_back({.sequence = cache.add(), .count = 1, .context = i});
   }
   const Tensor logits = decoder_.logits(decoder_.forward(tokens, lanes, cache, cross));
   const Tensor languages =

@@ -35,14 +35,6 @@ uint64_t bytes_of(const whisper::CrossCache& cross) {
   return bytes;
 }
 
-uint64_t bytes_of(const KvCache& cache) {
-  uint64_t bytes = 0;
-  for (int64_t layer = 0; layer < cache.sizes().layers; ++layer) {
-    bytes += bytes_of(cache.keys(layer)) + bytes_of(cache.values(layer));
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Result<Probe> probe_whisper(const whisper::Model& model) {
@@ -62,7 +54,7 @@ Result<Probe> probe_whisper(const whisper::Model& model) {
   const whisper::CrossCache cross = model.cross_cache(states, frames);
   const std::vector<int32_t> start = start_of(model);
   KvCache cache = model.decoder().new_cache(1, static_cast<int64_t>(start.size()));
-  const whisper::Lane lane{.slot = 0, .count = std::ssize(start), .utterance = 0};
+  const Lane lane{.sequence = cache.add(), .count = std::ssize(start)};
   Backend& backend = model.decoder_backend();
   const Tensor hidden = model.decoder().forward(start, std::span(&lane, 1), cache, cross);
   ProbeStage decoder{
@@ -103,16 +95,16 @@ Result<WindowMemory> hear_full_window(const whisper::Model& model) {
   const int64_t longest =
       std::ssize(start) + std::min<int64_t>(options.max_new_tokens, model.config().n_text_ctx / 2);
   KvCache cache = model.decoder().new_cache(sequences, longest);
-  cache.make_room(cache.sizes().capacity);
-  std::vector<whisper::Lane> lanes;
-  lanes.reserve(static_cast<size_t>(sequences));
-  for (int64_t slot = 0; slot < sequences; ++slot) {
-    lanes.push_back({.slot = slot, .count = 1, .utterance = 0});
+  std::vector<Lane> lanes;
+  for (int64_t i = 0; i < sequences; ++i) {
+    lanes.push_back({.sequence = cache.add()});
+    const Lane whole{.sequence = lanes.back().sequence, .count = cache.sizes().capacity};
+    cache.reserve(std::span(&whole, 1));
   }
   const std::vector<int32_t> first(lanes.size(), start.front());
   const Tensor logits = model.decoder().logits(model.decoder().forward(first, lanes, cache, cross));
   const WindowMemory memory{.bytes = model.decoder_backend().memory_held(),
-                            .window_bytes = bytes_of(cross) + bytes_of(cache) + bytes_of(logits)};
+                            .window_bytes = bytes_of(cross) + cache.bytes() + bytes_of(logits)};
 
   constexpr int kFewTokens = 3;
   MYNAH_TRY(const whisper::TokenRules rules,

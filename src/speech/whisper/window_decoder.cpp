@@ -221,13 +221,13 @@ std::vector<size_t> WhisperWindowDecoder::generate(
     requests.push_back(std::move(request));
   }
   const whisper::GenerateOptions options{
-      .temperature = how.temperature,
+      .sampling = {.temperature = how.temperature,
+                   .repetition_penalty = options_.whisper.repetition_penalty,
+                   .no_repeat_ngram_size = options_.whisper.no_repeat_ngram_size},
       .beam_size = how.beam_size,
       .best_of = options_.whisper.best_of,
       .patience = options_.whisper.patience,
       .length_penalty = options_.whisper.length_penalty,
-      .repetition_penalty = options_.whisper.repetition_penalty,
-      .no_repeat_ngram_size = options_.whisper.no_repeat_ngram_size,
       .max_new_tokens = how.max_new_tokens};
   whisper::Generator generator = model_->generator(rules_);
   if (requests.size() > kFewWindows) {

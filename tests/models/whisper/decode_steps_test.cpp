@@ -59,19 +59,25 @@ class SmallDecoder {
   [[nodiscard]] std::vector<std::byte> decode(StepRunner& steps, int64_t capacity, int64_t lanes,
                                               int64_t ends) const {
     KvCache cache = decoder_.new_cache(lanes, capacity);
-    std::vector<int32_t> tokens(static_cast<size_t>(lanes), 1);
+    std::vector<Lane> next;
+    for (int64_t i = 0; i < lanes; ++i) {
+      next.push_back({.sequence = cache.add(), .count = 1, .context = i % 2});
+    }
+    std::vector<int32_t> tokens(next.size(), 1);
     std::vector<std::vector<int32_t>> said(tokens.size());
     std::vector<std::byte> all;
     for (int64_t step = 0; step < capacity; ++step) {
       if (step > 0 && step % ends == 0 && tokens.size() > 1) {
         tokens.pop_back();
         said.pop_back();
+        next.pop_back();
       }
-      cache.make_room(step + 1);
       const auto n = static_cast<int64_t>(tokens.size());
+      cache.reserve(next);
       std::vector<std::byte> result(static_cast<size_t>(n * (kVocabulary + 2)) * sizeof(float));
-      steps.run([&](const BufferRef& memory) { this->step(tokens, said, step, cache, memory); },
-                result);
+      steps.run(
+          [&](const BufferRef& memory) { this->step(tokens, said, next, step, cache, memory); },
+          result);
       std::memcpy(tokens.data(), result.data(), tokens.size() * sizeof(int32_t));
       for (size_t i = 0; i < tokens.size(); ++i) {
         said[i].push_back(tokens[i]);
@@ -99,13 +105,12 @@ class SmallDecoder {
 
   // One token of each sequence: its id, its log probability and the logits are left in memory.
   void step(std::span<const int32_t> tokens, std::span<const std::vector<int32_t>> said,
-            int64_t number, KvCache& cache, const BufferRef& memory) const {
-    std::vector<Lane> lanes;
+            std::span<const Lane> lanes, int64_t number, KvCache& cache,
+            const BufferRef& memory) const {
     std::vector<SampleRow> rules;
     std::vector<TokenPenalty> penalties;
     const auto n = static_cast<int64_t>(tokens.size());
     for (int64_t i = 0; i < n; ++i) {
-      lanes.push_back({.slot = i, .count = 1, .utterance = i % 2});
       const auto random = static_cast<float>((number * 37 + i * 11) % 64);
       rules.push_back({.temperature = 1.0F, .uniform = random / 64.0F});
       if (penalises_) {
@@ -267,12 +272,11 @@ TEST_F(DecodeSteps, OfGreedySampledAndBeamSearchGiveTheSameTexts) {
                         .after_step = {}};
   for (const GenerateOptions& options :
        {GenerateOptions{.max_new_tokens = 4},
-        GenerateOptions{.temperature = 0.8F, .best_of = 2, .max_new_tokens = 4},
+        GenerateOptions{.sampling = {.temperature = 0.8F}, .best_of = 2, .max_new_tokens = 4},
         GenerateOptions{.beam_size = 3, .max_new_tokens = 4},
-        GenerateOptions{.no_repeat_ngram_size = 2, .max_new_tokens = 8},
-        GenerateOptions{.beam_size = 3,
-                        .repetition_penalty = 1.3F,
-                        .no_repeat_ngram_size = 3,
+        GenerateOptions{.sampling = {.no_repeat_ngram_size = 2}, .max_new_tokens = 8},
+        GenerateOptions{.sampling = {.repetition_penalty = 1.3F, .no_repeat_ngram_size = 3},
+                        .beam_size = 3,
                         .max_new_tokens = 12}}) {
     const std::vector<Generated> wanted = eager.run(requests, options, cross, {});
     (void)simt_.processor->take_calls();

@@ -166,8 +166,8 @@ TEST_P(WhisperGolden, DecoderMatchesTheReferenceLayerByLayer) {
   const std::vector<int32_t> text = {11, 345, 6789,
                                      static_cast<int32_t>(50000 % model_->config().n_vocab)};
   tokens.insert(tokens.end(), text.begin(), text.end());
-  const Lane lane{.slot = 0, .count = static_cast<int64_t>(tokens.size()), .utterance = 0};
   KvCache cache = model_->decoder().new_cache(1, 32);
+  const Lane lane{.sequence = cache.add(), .count = static_cast<int64_t>(tokens.size())};
   std::vector<Tensor> queries;
   const Tensor hidden =
       model_->decoder().forward(tokens, std::span(&lane, 1), cache, cross, &queries);
@@ -257,24 +257,22 @@ struct Penalised {
 // simt alike.
 std::vector<Penalised> penalised() {
   return {
-      {{.no_repeat_ngram_size = 3, .max_new_tokens = 20},
+      {{.sampling = {.no_repeat_ngram_size = 3}, .max_new_tokens = 20},
        {{47708, 35771, 36128, 50003, 37015, 37015, 37015, 50003, 37015, 50003,
          50003, 37015, 21276, 37015, 37015, 4894,  37015, 37015, 21276, 50003},
         -85.5728998},
        {{25673, 25673, 26747, 26747, 25673, 25673, 25673, 28583, 28583, 47284,
          13045, 25673, 25673, 38097, 38097, 25673, 25673, 28825, 25673, 25673},
         -85.5551119}},
-      {{.repetition_penalty = 1.05F, .no_repeat_ngram_size = 2, .max_new_tokens = 20},
+      {{.sampling = {.repetition_penalty = 1.05F, .no_repeat_ngram_size = 2}, .max_new_tokens = 20},
        {{47708, 35771, 36128, 50003, 37015, 37015, 21276, 37015, 50003, 50003,
          4894,  4894,  37015, 13230, 37015, 34658, 37015, 43908, 37015, 9341},
         -95.4277353},
        {{25673, 26747, 26747, 25673, 25673, 38097, 46010, 25673, 28583, 47284,
          13045, 25673, 45622, 48887, 15022, 28406, 28406, 38097, 25673, 28825},
         -93.3174357}},
-      {{.temperature = 0.2F,
+      {{.sampling = {.temperature = 0.2F, .repetition_penalty = 1.3F, .no_repeat_ngram_size = 3},
         .best_of = 2,
-        .repetition_penalty = 1.3F,
-        .no_repeat_ngram_size = 3,
         .max_new_tokens = 20},
        {{47708, 35771, 36128, 37015, 50003, 43742, 37023, 9341,  17289, 21276,
          4894,  12569, 17807, 41649, 46359, 15959, 2757,  13230, 34658, 48382},
@@ -282,9 +280,8 @@ std::vector<Penalised> penalised() {
        {{26747, 25673, 7047,  45622, 10019, 16359, 15022, 33451, 16635, 17289,
          25274, 40541, 13366, 40060, 42111, 20548, 20177, 48940, 20245, 38097},
         -94.3070741}},
-      {{.beam_size = 3,
-        .repetition_penalty = 1.3F,
-        .no_repeat_ngram_size = 3,
+      {{.sampling = {.repetition_penalty = 1.3F, .no_repeat_ngram_size = 3},
+        .beam_size = 3,
         .max_new_tokens = 20},
        {{31219, 37023, 21276, 37015, 50003, 2757,  16501, 13230, 17289, 42961,
          34658, 4894,  12569, 9341,  20162, 35362, 50141, 44854, 36128, 34473},

@@ -1,0 +1,189 @@
+#include "nn/decode/kv_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace mynah {
+namespace {
+
+// Pages that a lane's part of a step's table is a multiple of: steps of about as long a past are
+// alike, which a device may do at once (StepRunner). 128 positions, as a card takes keys.
+constexpr int64_t kTableStep = 8;
+
+int64_t pages_for(int64_t positions) {
+  return (positions + KvCache::kPageRows - 1) / KvCache::kPageRows;
+}
+
+}  // namespace
+
+PageTable KvStep::table() const {
+  return {.rows = KvCache::kPageRows, .pages = pages};
+}
+
+KvCache::KvCache(Backend& backend, const Sizes& sizes, DType dtype)
+    : backend_(&backend),
+      sizes_(sizes),
+      dtype_(dtype),
+      keys_(static_cast<size_t>(sizes.layers)),
+      values_(static_cast<size_t>(sizes.layers)) {}
+
+size_t KvCache::index(int64_t sequence) const {
+  MYNAH_CHECK(sequence >= 0 && sequence < std::ssize(sequences_) &&
+                  sequences_[static_cast<size_t>(sequence)].exists,
+              "sequence ", std::to_string(sequence), " is not in the cache");
+  return static_cast<size_t>(sequence);
+}
+
+int64_t KvCache::add() {
+  if (free_sequences_.empty()) {
+    free_sequences_.push_back(std::ssize(sequences_));
+    sequences_.emplace_back();
+  }
+  const int64_t sequence = free_sequences_.back();
+  free_sequences_.pop_back();
+  sequences_[static_cast<size_t>(sequence)] = {.pages = {}, .length = 0, .exists = true};
+  return sequence;
+}
+
+int64_t KvCache::fork(int64_t sequence, int64_t length) {
+  MYNAH_CHECK(length >= 0 && length <= sequences_[index(sequence)].length, "sequence ",
+              std::to_string(sequence), " has no ", std::to_string(length), " positions");
+  const int64_t forked = add();
+  const Sequence& from = sequences_[index(sequence)];
+  Sequence& to = sequences_[index(forked)];
+  to.length = length;
+  to.pages.assign(from.pages.begin(), from.pages.begin() + pages_for(length));
+  for (const int32_t page : to.pages) {
+    ++uses_[static_cast<size_t>(page)];
+  }
+  return forked;
+}
+
+void KvCache::remove(int64_t sequence) {
+  Sequence& removed = sequences_[index(sequence)];
+  for (const int32_t page : removed.pages) {
+    leave_page(page);
+  }
+  removed = {};
+  free_sequences_.push_back(sequence);
+}
+
+bool KvCache::writes_to_shared(const Sequence& sequence) const {
+  const auto page = static_cast<size_t>(sequence.length / kPageRows);
+  return sequence.length % kPageRows > 0 && uses_[static_cast<size_t>(sequence.pages[page])] > 1;
+}
+
+void KvCache::reserve(std::span<const Lane> lanes) {
+  int64_t wanted = 0;
+  for (const Lane& lane : lanes) {
+    const Sequence& sequence = sequences_[index(lane.sequence)];
+    MYNAH_CHECK(sequence.length + lane.count <= sizes_.capacity,
+                "more tokens than the cache holds");
+    wanted +=
+        (writes_to_shared(sequence) ? 1 : 0) +
+        std::max<int64_t>(0, pages_for(sequence.length + lane.count) - std::ssize(sequence.pages));
+  }
+  grow(wanted - std::ssize(free_));
+  for (const Lane& lane : lanes) {
+    Sequence& sequence = sequences_[index(lane.sequence)];
+    if (writes_to_shared(sequence)) {
+      int32_t& page = sequence.pages[static_cast<size_t>(sequence.length / kPageRows)];
+      const int32_t own = take_page();
+      const Tensor all = bytes_of(buffer_, std::ssize(uses_) * kPageRows);
+      const int64_t filled = sequence.length % kPageRows;
+      ops::copy_into(*backend_, all.narrow(1, page * kPageRows, filled),
+                     all.narrow(1, own * kPageRows, filled));
+      leave_page(page);
+      page = own;
+    }
+    while (std::ssize(sequence.pages) < pages_for(sequence.length + lane.count)) {
+      sequence.pages.push_back(take_page());
+    }
+  }
+}
+
+KvStep KvCache::step(std::span<const Lane> lanes) const {
+  KvStep step;
+  std::vector<int32_t> rows;
+  for (const Lane& lane : lanes) {
+    const Sequence& sequence = sequences_[index(lane.sequence)];
+    const auto begin = static_cast<int64_t>(step.pages.size());
+    const int64_t end = sequence.length + lane.count;
+    step.pages.insert(step.pages.end(), sequence.pages.begin(), sequence.pages.end());
+    const int64_t used = pages_for(end);
+    step.pages.resize(
+        static_cast<size_t>(begin + (used + kTableStep - 1) / kTableStep * kTableStep), 0);
+    step.keys.push_back({begin * kPageRows, end});
+    for (int64_t position = sequence.length; position < end; ++position) {
+      const int64_t page = sequence.pages[static_cast<size_t>(position / kPageRows)];
+      rows.push_back(static_cast<int32_t>(page * kPageRows + position % kPageRows));
+    }
+  }
+  step.rows = ops::from_host(*backend_, std::span<const int32_t>(rows), {std::ssize(rows)});
+  return step;
+}
+
+void KvCache::write(int64_t layer, const Tensor& k, const Tensor& v, const KvStep& step) const {
+  ops::scatter_rows(*backend_, k, step.rows, keys(layer));
+  ops::scatter_rows(*backend_, v, step.rows, values(layer));
+}
+
+void KvCache::advance(std::span<const Lane> lanes) {
+  for (const Lane& lane : lanes) {
+    sequences_[index(lane.sequence)].length += lane.count;
+  }
+}
+
+Tensor KvCache::bytes_of(const BufferRef& buffer, int64_t rows) const {
+  const auto row_bytes = static_cast<int64_t>(storage_bytes(dtype_, sizes_.width));
+  return {buffer, 0, {2 * sizes_.layers, rows, row_bytes}, DType::U8, backend_->device()};
+}
+
+size_t KvCache::bytes() const {
+  return storage_bytes(dtype_, 2 * sizes_.layers * std::ssize(uses_) * kPageRows * sizes_.width);
+}
+
+void KvCache::grow(int64_t more) {
+  if (more <= 0) {
+    return;
+  }
+  constexpr int64_t kLeast = 4;  // more than a short window's text
+  const int64_t before = std::ssize(uses_);
+  const int64_t most = sizes_.sequences * pages_for(sizes_.capacity);
+  const int64_t pages = std::max(before + more, std::min(std::max(2 * before, kLeast), most));
+  const int64_t rows = pages * kPageRows;
+  const size_t layer_bytes = storage_bytes(dtype_, rows * sizes_.width);
+  const BufferRef grown = backend_->allocate(2 * static_cast<size_t>(sizes_.layers) * layer_bytes);
+  if (before > 0) {
+    const int64_t filled = before * kPageRows;
+    ops::copy_into(*backend_, bytes_of(buffer_, filled),
+                   bytes_of(grown, rows).narrow(1, 0, filled));
+  }
+  for (size_t layer = 0; layer < keys_.size(); ++layer) {
+    const Shape shape{rows, sizes_.width};
+    keys_[layer] = {grown, 2 * layer * layer_bytes, shape, dtype_, backend_->device()};
+    values_[layer] = {grown, (2 * layer + 1) * layer_bytes, shape, dtype_, backend_->device()};
+  }
+  buffer_ = grown;
+  uses_.resize(static_cast<size_t>(pages), 0);
+  for (int64_t page = before; page < pages; ++page) {
+    free_.push(static_cast<int32_t>(page));
+  }
+}
+
+int32_t KvCache::take_page() {
+  const int32_t page = free_.top();
+  free_.pop();
+  uses_[static_cast<size_t>(page)] = 1;
+  return page;
+}
+
+void KvCache::leave_page(int32_t page) {
+  if (--uses_[static_cast<size_t>(page)] == 0) {
+    free_.push(page);
+  }
+}
+
+}  // namespace mynah

@@ -1,0 +1,125 @@
+// KvCache: keys and values of what sequences have said so far, in pages (Kwon et al. 2023,
+// arXiv:2309.06180).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "ops/ops.h"
+
+namespace mynah {
+
+// Tokens that one sequence adds in a step of a model.
+struct Lane {
+  int64_t sequence = 0;  // of the KvCache
+  int64_t count = 1;     // tokens, consecutive in the step's list
+  int64_t context = 0;   // what else the model reads for it, by its number there
+};
+
+// Where a step's tokens go, and what they look back at.
+struct KvStep {
+  Tensor rows;                 // (tokens) i32: of KvCache::keys() and values()
+  std::vector<Span> keys;      // of each lane, its new tokens included, as `pages` counts rows
+  std::vector<int32_t> pages;  // of all lanes
+
+  [[nodiscard]] PageTable table() const;
+};
+
+// A state, not a layer: who decodes owns one. A sequence is a list of pages of kPageRows positions
+// each; a page may be of several sequences that began alike, and who writes to such a page gets a
+// copy of it. Each layer has one tensor of keys and one of values, of all pages, which grow with
+// what is written.
+class KvCache {
+ public:
+  // Few, since a sequence that goes its own way copies up to so many; and whole groups of four, as
+  // the processor's kernels take keys.
+  static constexpr int64_t kPageRows = 16;
+
+  struct Sizes {
+    int64_t layers = 0;
+    int64_t width = 0;      // columns of a key, and of a value
+    int64_t sequences = 0;  // that write, at a time at most
+    int64_t capacity = 0;   // positions a sequence at most
+  };
+
+  // Keys and values are kept as `dtype`: f32, f16, bf16, or Q8_0 where 32 divides each head.
+  KvCache(Backend& backend, const Sizes& sizes, DType dtype);
+
+  [[nodiscard]] const Sizes& sizes() const { return sizes_; }
+
+  // An empty sequence; numbers are given again.
+  [[nodiscard]] int64_t add();
+  // One that begins with the first `length` positions of another, which it shares.
+  [[nodiscard]] int64_t fork(int64_t sequence, int64_t length);
+  void remove(int64_t sequence);
+
+  // Positions filled.
+  [[nodiscard]] int64_t length(int64_t sequence) const {
+    return sequences_[index(sequence)].length;
+  }
+
+  // Pages for what the lanes are about to add, of their own where it goes. Tensors may be others
+  // afterwards. Asked again, it does nothing: a step whose operations must be those of another is
+  // given its pages before it.
+  void reserve(std::span<const Lane> lanes);
+
+  // For lanes that reserve() knows; a sequence has one of them at most.
+  [[nodiscard]] KvStep step(std::span<const Lane> lanes) const;
+
+  [[nodiscard]] const Tensor& keys(int64_t layer) const {
+    return keys_[static_cast<size_t>(layer)];
+  }
+
+  [[nodiscard]] const Tensor& values(int64_t layer) const {
+    return values_[static_cast<size_t>(layer)];
+  }
+
+  // Writes k and v (tokens, width) where the step says, of one layer.
+  void write(int64_t layer, const Tensor& k, const Tensor& v, const KvStep& step) const;
+
+  // The lanes' tokens are written.
+  void advance(std::span<const Lane> lanes);
+
+  // Bytes of all pages.
+  [[nodiscard]] size_t bytes() const;
+
+  // Pages that sequences have.
+  [[nodiscard]] int64_t pages_in_use() const {
+    return static_cast<int64_t>(uses_.size() - free_.size());
+  }
+
+ private:
+  struct Sequence {
+    std::vector<int32_t> pages;
+    int64_t length = 0;
+    bool exists = false;
+  };
+
+  // Of all layers, keys and values: (2 layers, rows, bytes of a row).
+  [[nodiscard]] Tensor bytes_of(const BufferRef& buffer, int64_t rows) const;
+
+  // In sequences_; of one that exists.
+  [[nodiscard]] size_t index(int64_t sequence) const;
+  // Whether the lane's first token goes to a page that others have, too.
+  [[nodiscard]] bool writes_to_shared(const Sequence& sequence) const;
+  void grow(int64_t more);
+  int32_t take_page();
+  void leave_page(int32_t page);
+
+  Backend* backend_;
+  Sizes sizes_;
+  DType dtype_;
+  BufferRef buffer_;
+  std::vector<Tensor> keys_;
+  std::vector<Tensor> values_;
+  std::vector<Sequence> sequences_;
+  std::vector<int64_t> free_sequences_;
+  std::vector<int32_t> uses_;  // of each page: the sequences that have it
+  // The lowest first, so that a sequence's pages are often neighbours.
+  std::priority_queue<int32_t, std::vector<int32_t>, std::greater<>> free_;
+};
+
+}  // namespace mynah

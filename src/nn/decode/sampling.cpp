@@ -1,0 +1,76 @@
+#include "nn/decode/sampling.h"
+
+#include <algorithm>
+
+namespace mynah {
+namespace {
+
+// What was said becomes less likely.
+void add_said(std::span<const int32_t> said, const SamplingOptions& options,
+              std::vector<TokenPenalty>& penalties) {
+  if (options.repetition_penalty == 1.0F && options.presence_penalty == 0.0F &&
+      options.frequency_penalty == 0.0F) {
+    return;
+  }
+  std::vector<int32_t> sorted(said.begin(), said.end());
+  std::ranges::sort(sorted);
+  for (auto token = sorted.begin(); token != sorted.end();) {
+    const auto next = std::upper_bound(token, sorted.end(), *token);
+    const auto count = static_cast<float>(next - token);
+    penalties.push_back({.token = *token,
+                         .factor = options.repetition_penalty,
+                         .offset = options.presence_penalty + options.frequency_penalty * count});
+    token = next;
+  }
+}
+
+// What would complete an n-gram that was said never comes.
+void add_ngrams(std::span<const int32_t> said, size_t n, std::vector<TokenPenalty>& penalties) {
+  if (n == 0 || said.size() < n) {
+    return;
+  }
+  const auto recent = said.last(n - 1);
+  for (size_t i = 0; i + n <= said.size(); ++i) {
+    if (std::ranges::equal(said.subspan(i, n - 1), recent)) {
+      penalties.push_back({.token = said[i + n - 1], .factor = TokenPenalty::kNever});
+    }
+  }
+}
+
+}  // namespace
+
+// SplitMix64 (Steele, Lea, Flood 2014) of a counter.
+float random_uniform(uint64_t seed, uint64_t sample, uint64_t step) {
+  uint64_t z = seed + 0x9E3779B97F4A7C15U * (1 + sample * 4096 + step);
+  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+  z ^= z >> 31U;
+  return static_cast<float>(z >> 40U) * 0x1p-24F;
+}
+
+void NextTokens::add(SampleRow allowed, const SamplingOptions& options,
+                     std::span<const int32_t> said, float uniform) {
+  const size_t begin = penalties.size();
+  add_said(said, options, penalties);
+  add_ngrams(said, static_cast<size_t>(std::max(0, options.no_repeat_ngram_size)), penalties);
+  // In rising order, each once: the largest, as kNever is.
+  const auto own =
+      std::ranges::subrange(penalties.begin() + static_cast<ptrdiff_t>(begin), penalties.end());
+  std::ranges::sort(own, [](const TokenPenalty& a, const TokenPenalty& b) {
+    return a.token != b.token ? a.token < b.token : a.factor > b.factor;
+  });
+  const auto repeats = std::ranges::unique(own, {}, &TokenPenalty::token);
+  penalties.erase(repeats.begin(), repeats.end());
+
+  allowed.penalties_begin = static_cast<int32_t>(begin);
+  allowed.penalties_count = static_cast<int32_t>(penalties.size() - begin);
+  allowed.temperature = options.temperature;
+  allowed.uniform = uniform;
+  allowed.top_k = options.top_k;
+  allowed.top_p = options.top_p;
+  allowed.min_p = options.min_p;
+  allowed.typical_p = options.typical_p;
+  rows.push_back(allowed);
+}
+
+}  // namespace mynah

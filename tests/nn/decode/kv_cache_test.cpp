@@ -1,0 +1,210 @@
+// KvCache: what was written stays where it belongs while sequences grow, share and part.
+#include "nn/decode/kv_cache.h"
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backend/ref/ref_backend.h"
+
+namespace mynah {
+namespace {
+
+// A cache of two layers, and beside it what each sequence should hold.
+class KvCacheTest : public testing::Test {
+ protected:
+  static constexpr int64_t kLayers = 2;
+  static constexpr int64_t kCapacity = 300;
+  static constexpr int64_t kMost = 3;
+
+  // Adds tokens to some sequences in one step, each a number of its own.
+  void write(const std::vector<Lane>& lanes) {
+    cache_.reserve(lanes);
+    const KvStep step = cache_.step(lanes);
+    std::vector<float> keys;
+    std::vector<float> values;
+    for (const Lane& lane : lanes) {
+      for (int64_t i = 0; i < lane.count; ++i) {
+        keys.push_back(static_cast<float>(++last_));
+        values.push_back(-keys.back());
+        wanted_[lane.sequence].push_back(keys.back());
+      }
+    }
+    for (int64_t layer = 0; layer < kLayers; ++layer) {
+      cache_.write(layer, tensor(keys, layer), tensor(values, layer), step);
+    }
+    cache_.advance(lanes);
+  }
+
+  void write(int64_t sequence, int64_t count) {
+    write(std::vector<Lane>{{.sequence = sequence, .count = count}});
+  }
+
+  int64_t add() {
+    const int64_t sequence = cache_.add();
+    wanted_[sequence] = {};
+    return sequence;
+  }
+
+  int64_t fork(int64_t sequence, int64_t length) {
+    const int64_t forked = cache_.fork(sequence, length);
+    const std::vector<float>& from = wanted_[sequence];
+    wanted_[forked] = {from.begin(), from.begin() + length};
+    return forked;
+  }
+
+  void remove(int64_t sequence) {
+    cache_.remove(sequence);
+    wanted_.erase(sequence);
+  }
+
+  // A quarter more than in the layer below.
+  static float in_layer(float number, int64_t layer) {
+    return number + static_cast<float>(layer) / 4;
+  }
+
+  [[nodiscard]] Tensor tensor(const std::vector<float>& numbers, int64_t layer) {
+    std::vector<float> own;
+    for (const float number : numbers) {
+      own.push_back(in_layer(number, layer));
+    }
+    return ops::from_host(backend_, std::span<const float>(own), {std::ssize(own), 1});
+  }
+
+  // Every sequence holds what was written to it, in both layers.
+  void expect_all() {
+    for (const auto& [sequence, numbers] : wanted_) {
+      ASSERT_EQ(cache_.length(sequence), std::ssize(numbers));
+      const Lane none{.sequence = sequence, .count = 0};
+      const KvStep step = cache_.step(std::span(&none, 1));
+      for (int64_t layer = 0; layer < kLayers; ++layer) {
+        const auto keys = ops::to_host(backend_, cache_.keys(layer));
+        const auto values = ops::to_host(backend_, cache_.values(layer));
+        for (size_t i = 0; i < numbers.size(); ++i) {
+          const auto row =
+              static_cast<size_t>(step.table().row(step.keys[0].begin + static_cast<int64_t>(i)));
+          ASSERT_EQ(keys[row], in_layer(numbers[i], layer)) << sequence << " at " << i;
+          ASSERT_EQ(values[row], in_layer(-numbers[i], layer)) << sequence << " at " << i;
+        }
+      }
+    }
+  }
+
+  RefBackend backend_;
+  KvCache cache_{backend_,
+                 {.layers = kLayers, .width = 1, .sequences = kMost, .capacity = kCapacity},
+                 DType::F32};
+  std::map<int64_t, std::vector<float>> wanted_;
+
+ private:
+  int last_ = 0;
+};
+
+TEST_F(KvCacheTest, SequencesKeepWhatTheyHoldWhileTheyGrowToTheirCapacity) {
+  const int64_t a = add();
+  const int64_t b = add();
+  const int64_t c = add();
+  for (int64_t position = 0; position < kCapacity; ++position) {
+    write({{.sequence = c, .count = 1}, {.sequence = a, .count = 1}, {.sequence = b, .count = 1}});
+  }
+  expect_all();
+  const int64_t pages = (kCapacity + KvCache::kPageRows - 1) / KvCache::kPageRows;
+  EXPECT_EQ(cache_.keys(0).dim(0), kMost * pages * KvCache::kPageRows)
+      << "no more than was promised";
+}
+
+TEST_F(KvCacheTest, AShortTextTakesLittleMemory) {
+  write(add(), 1);
+  EXPECT_LT(cache_.keys(0).dim(0), kMost * kCapacity / 4);
+}
+
+TEST_F(KvCacheTest, WhatIsSharedTakesNoMemoryUntilItParts) {
+  const int64_t a = add();
+  write(a, 40);  // two pages and a half
+  const int64_t b = fork(a, 40);
+  EXPECT_EQ(cache_.pages_in_use(), 3);
+  write(b, 1);
+  EXPECT_EQ(cache_.pages_in_use(), 4) << "its own half page";
+  write(a, 1);
+  EXPECT_EQ(cache_.pages_in_use(), 4) << "which nobody shares any more";
+  expect_all();
+  remove(a);
+  EXPECT_EQ(cache_.pages_in_use(), 3);
+  write(b, 30);
+  expect_all();
+}
+
+TEST_F(KvCacheTest, APrefixCanEndInsideAPage) {
+  const int64_t a = add();
+  write(a, 40);
+  const int64_t b = fork(a, 20);
+  const int64_t c = fork(a, 0);
+  write({{.sequence = a, .count = 3}, {.sequence = b, .count = 5}, {.sequence = c, .count = 17}});
+  expect_all();
+}
+
+TEST_F(KvCacheTest, TheLastOfThoseThatSharedWritesInPlace) {
+  const int64_t a = add();
+  write(a, 5);
+  const int64_t b = fork(a, 3);
+  remove(a);
+  write(b, 4);
+  EXPECT_EQ(cache_.pages_in_use(), 1);
+  expect_all();
+}
+
+// A step's pages are there before it, and nothing that it does depends on being asked twice.
+TEST_F(KvCacheTest, ReservingTwiceIsReservingOnce) {
+  const int64_t a = add();
+  write(a, 20);
+  const int64_t b = fork(a, 20);
+  const std::vector<Lane> next = {{.sequence = a, .count = 20}, {.sequence = b, .count = 1}};
+  cache_.reserve(next);
+  const std::byte* const memory = cache_.keys(0).raw();
+  const int64_t pages = cache_.pages_in_use();
+  cache_.reserve(next);
+  EXPECT_EQ(cache_.keys(0).raw(), memory);
+  EXPECT_EQ(cache_.pages_in_use(), pages);
+  write(next);
+  expect_all();
+}
+
+TEST_F(KvCacheTest, HoldsThroughAThousandRandomSteps) {
+  std::mt19937 random(7);
+  const auto below = [&](size_t n) { return static_cast<int64_t>(random() % n); };
+  const auto any = [&] { return std::next(wanted_.begin(), below(wanted_.size()))->first; };
+  add();
+  for (int step = 0; step < 1000; ++step) {
+    const int64_t what = below(10);
+    const int64_t one = any();
+    if (what == 0 && wanted_.size() < 8) {
+      add();
+    } else if (what <= 2 && wanted_.size() < 8) {
+      fork(one, below(static_cast<size_t>(cache_.length(one)) + 1));
+    } else if (what == 3 && wanted_.size() > 1) {
+      remove(one);
+    } else {
+      std::vector<Lane> lanes;
+      for (const auto& [sequence, numbers] : wanted_) {
+        const int64_t count = std::min(below(20), kCapacity - cache_.length(sequence));
+        if (count > 0 && below(2) == 0) {
+          lanes.push_back({.sequence = sequence, .count = count});
+        }
+      }
+      write(lanes);
+    }
+    if (step % 20 == 0) {
+      expect_all();
+    }
+  }
+  expect_all();
+  while (!wanted_.empty()) {
+    remove(any());
+  }
+  EXPECT_EQ(cache_.pages_in_use(), 0);
+}
+
+}  // namespace
+}  // namespace mynah
