@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "place/kinds/kinds.h"
 #include "place/report.h"
@@ -50,7 +51,7 @@ Status Placer::check_request() const {
   for (const Stage stage : all_stages()) {
     const StageDevices& wanted = options.request.of(stage);
     if (!wanted.may_fall_back()) {
-      alone.insert(wanted.devices.front());
+      alone.insert(wanted.devices.begin(), wanted.devices.end());
     }
   }
   for (const std::string& device : alone) {
@@ -89,7 +90,17 @@ ModelId Placer::id_of(const ModelFile& file) const {
 }
 
 std::string Placer::device(ModelId model) const {
-  return devices_of(state_->openings().places(model));
+  std::vector<std::string> devices;
+  for (const ModelId one : state_->context().beside(model)) {
+    devices.push_back(devices_of(state_->openings().places(one)));
+  }
+  return fmt::format("{}", fmt::join(devices, "+"));
+}
+
+void Placer::name_work(ModelId model, std::vector<std::string> names) const {
+  for (const ModelId one : state_->context().beside(model)) {
+    state_->openings().name_work(one, names);
+  }
 }
 
 Status Placer::settle() const {

@@ -65,6 +65,18 @@ TEST(DeviceRequest, StagesAndGroupsHaveListsOfTheirOwn) {
   }
 }
 
+TEST(DeviceRequest, DevicesBesideEachOtherComeBeforeWhatIsFallenBackOn) {
+  const StageDevices two = parsed("stt=cuda:0 + cuda:1,cpu").of(kSttDecoder);
+  EXPECT_THAT(two.devices, ElementsAre("cuda:0", "cuda:1", "cpu"));
+  EXPECT_EQ(two.beside, 2U);
+  EXPECT_TRUE(two.may_fall_back());
+  EXPECT_FALSE(parsed("stt=cuda:0+cuda:1").of(kSttEncoder).may_fall_back());
+  EXPECT_EQ(parsed("stt=cuda+cuda:0").of(kSttEncoder).beside, 1U);
+  EXPECT_THAT(parsed("stt=cuda:0+cuda:1").of(kTtsAcoustic).devices,
+              ElementsAre("cuda:0", "cuda:1", "cpu"));
+  EXPECT_EQ(parsed("stt=cuda:0+cuda:1").of(kTtsAcoustic).beside, 1U);
+}
+
 TEST(DeviceRequest, StagesThatNothingNamesChooseAmongTheNamedAndTheProcessor) {
   const DeviceRequest request = parsed("stt=cuda:1");
   EXPECT_TRUE(request.of(kTtsAcoustic).automatic);
@@ -89,6 +101,7 @@ TEST(DeviceRequest, IsDescribedInTheFewestWords) {
         {"stt.encoder=cuda,stt.decoder=cuda", "stt=cuda:0"},
         {"stt.encoder=cuda,cpu,stt.decoder=cpu", "stt.encoder=cuda:0,cpu,stt.decoder=cpu"},
         {"vad=auto,stt=auto,tts=auto", "auto"},
+        {"stt=cuda+cuda:1,cpu,tts=cpu", "stt=cuda:0+cuda:1,cpu,tts=cpu"},
         {"ref,tts=auto", "vad=ref,stt=ref,tts=auto"}}) {
     EXPECT_EQ(describe(parsed(text)), wanted) << text;
   }
@@ -119,6 +132,12 @@ TEST(DeviceRequest, WrongWordsAreToldWithTheNearestRightOne) {
       {"stt=cpu,stt=cuda", ErrorCode::Usage, {"wanted one list for stt, found two"}},
       {"cuda,auto", ErrorCode::Usage, {"auto stands alone"}},
       {"stt=auto,cpu", ErrorCode::Usage, {"auto stands alone"}},
+      {"cuda:0+cuda:1", ErrorCode::Usage, {"as in stt=cuda:0+cuda:1,cpu; found 'cuda:0+cuda:1'"}},
+      {"stt=cpu,cuda:0+cuda:1", ErrorCode::Usage, {"stand first"}},
+      {"stt.encoder=cuda:0+cuda:1", ErrorCode::Usage, {"stand first in the list of what hears"}},
+      {"tts=cuda:0+cuda:1", ErrorCode::Usage, {"what hears"}},
+      {"stt=cuda:0+auto", ErrorCode::Usage, {"auto stands alone"}},
+      {"stt=cuda:0+", ErrorCode::Usage, {"found ''"}},
       {"profile:", ErrorCode::Usage, {"wanted profile:NAME", "mynah profile list"}},
       {"profile:../x", ErrorCode::Usage, {"found 'profile:../x'"}},
       {"profile:a,cpu", ErrorCode::Usage, {"wanted profile:NAME"}},

@@ -128,39 +128,14 @@ TEST_F(TwoModels, AreOpenAtOnceAndLetGoOneByOne) {
   EXPECT_THAT(openings.moves(), IsEmpty());
 }
 
-// Seconds of what is no speech; each is another.
-std::vector<float> noise(uint32_t seed, double seconds) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> loudness(-0.3F, 0.3F);
-  std::vector<float> samples(static_cast<size_t>(seconds * kHearingRate_hz));
-  std::ranges::generate(samples, [&] { return loudness(generator); });
-  return samples;
-}
-
-// The texts of so many calls with the same sound.
-std::vector<std::string> hear(const WindowModel& model, std::span<const float> sound,
-                              size_t times) {
-  WindowTask task;
-  task.samples = sound;
-  std::vector<std::string> texts;
-  const auto decoder = model.decoder(test::quick_decoding());
-  EXPECT_TRUE(decoder);
-  for (size_t i = 0; i < times; ++i) {
-    const auto heard = (*decoder)->decode(std::span(&task, 1), {});
-    EXPECT_TRUE(heard) << heard.error().message;
-    texts.push_back(heard ? heard->front().text() : std::string());
-  }
-  return texts;
-}
-
 // Each model's second call fails, while the other's are under way in the same worker.
 TEST_F(TwoModels, AFaultOfOneEndsBothLanesAndEveryRequestFinishes) {
-  const std::vector<float> sound = noise(1, 0.2);
+  const std::vector<float> sound = test::noise(1, 0.2);
   std::array<std::string, 2> on_card;
   {
     Placer placer(this->placer("simt:0"));
-    on_card = {hear(**placer.windows(file_), sound, 1).front(),
-               hear(**placer.windows(other_), sound, 1).front()};
+    on_card = {test::hear(**placer.windows(file_), sound, 1).front(),
+               test::hear(**placer.windows(other_), sound, 1).front()};
   }
   PlacerOptions options = this->placer("simt:0,cpu");
   options.faults = {{.stage = kSttDecoder, .kind = FaultKind::Crash, .call = 2}};
@@ -172,10 +147,11 @@ TEST_F(TwoModels, AFaultOfOneEndsBothLanesAndEveryRequestFinishes) {
   ASSERT_TRUE(first && second);
   std::array<std::vector<std::string>, 2> texts;
   {
-    const std::jthread one([&] { texts[0] = hear(**first, sound, 3); });
-    const std::jthread two([&] { texts[1] = hear(**second, sound, 3); });
+    const std::jthread one([&] { texts[0] = test::hear(**first, sound, 3); });
+    const std::jthread two([&] { texts[1] = test::hear(**second, sound, 3); });
   }
-  const std::array after = {hear(**first, sound, 1).front(), hear(**second, sound, 1).front()};
+  const std::array after = {test::hear(**first, sound, 1).front(),
+                            test::hear(**second, sound, 1).front()};
   for (size_t i = 0; i < texts.size(); ++i) {
     EXPECT_THAT(texts[i], SizeIs(3));
     EXPECT_THAT(texts[i], Each(AnyOf(on_card[i], after[i])));

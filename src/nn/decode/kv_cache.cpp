@@ -149,10 +149,13 @@ void KvCache::grow(int64_t more) {
   if (more <= 0) {
     return;
   }
-  constexpr int64_t kLeast = 4;  // more than a short window's text
+  // Of a sequence: more than a short window's text. What grows seldom moves seldom, and steps whose
+  // tensors stay where they are are alike.
+  constexpr int64_t kLeast = 4;
   const int64_t before = std::ssize(uses_);
   const int64_t most = sizes_.sequences * pages_for(sizes_.capacity);
-  const int64_t pages = std::max(before + more, std::min(std::max(2 * before, kLeast), most));
+  const int64_t pages =
+      std::max(before + more, std::min(std::max(2 * before, kLeast * sizes_.sequences), most));
   const int64_t rows = pages * kPageRows;
   const size_t layer_bytes = storage_bytes(dtype_, rows * sizes_.width);
   const BufferRef grown = backend_->allocate(2 * static_cast<size_t>(sizes_.layers) * layer_bytes);

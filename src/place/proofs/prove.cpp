@@ -35,27 +35,31 @@ class Attempt {
  public:
   Attempt(const ModelFile& file, const StagePlaces& places) : file_(file), places_(places) {}
 
-  DeviceProof run(const Reference& reference, const WorkerSpec& spec, const ProofStarted& started) {
+  DeviceProof run(const Reference& reference, const WorkerSpec& spec, const ProofStarted& started,
+                  WorkerLane* living) {
     try {
       name_ = spec.device;
-      return run_in_worker(reference, spec, started);
+      const auto worker = living != nullptr ? living->next(spec.device) : WorkerLane::start(spec);
+      if (!worker) {
+        return failed(worker.error());
+      }
+      if (started) {
+        started(*worker);
+      }
+      DeviceProof proof = run_in_worker(reference, **worker);
+      if (living != nullptr) {
+        (*worker)->close(group_of(file_));
+      }
+      return proof;
     } catch (const DeviceError& error) {
       return failed(error.error());
     }
   }
 
  private:
-  DeviceProof run_in_worker(const Reference& reference, const WorkerSpec& spec,
-                            const ProofStarted& started) {
-    const auto worker = WorkerLane::start(spec);
-    if (!worker) {
-      return failed(worker.error());
-    }
-    if (started) {
-      started(*worker);
-    }
+  DeviceProof run_in_worker(const Reference& reference, WorkerLane& worker) {
     for (const std::string& device : devices_to_try(places_)) {
-      const auto outcomes = (*worker)->ask_for<std::vector<OperationOutcome>>(
+      const auto outcomes = worker.ask_for<std::vector<OperationOutcome>>(
           Ask::Operations, load_limit(""), {}, device);
       if (!outcomes) {
         return failed(outcomes.error());
@@ -64,8 +68,8 @@ class Attempt {
         return failed({ErrorCode::Device, "it computes wrongly: " + wrong});
       }
     }
-    read_memory(**worker);
-    const auto run = run_probe(**worker, file_, places_, kStep);
+    read_memory(worker);
+    const auto run = run_probe(worker, file_, places_, kStep);
     if (!run) {
       return failed(run.error());
     }
@@ -135,8 +139,9 @@ std::vector<Measurement> not_passed(StageGroup group, const StagePlaces& places,
 }
 
 DeviceProof prove(const ModelFile& file, const StagePlaces& places, const Reference& reference,
-                  const WorkerSpec& spec, const ProofStarted& started) {
-  return Attempt(file, places).run(reference, spec, started);
+                  const WorkerSpec& spec, const ProofStarted& started,
+                  const std::shared_ptr<WorkerLane>& living) {
+  return Attempt(file, places).run(reference, spec, started, living.get());
 }
 
 }  // namespace mynah::place

@@ -48,9 +48,11 @@ using ProofStarted = std::function<void(const std::shared_ptr<WorkerLane>&)>;
 // with their definition, then a probe of the model with each stage in its place, compared with
 // `reference` and timed. Each of the model's stages gets its measurement: passed, or why not. The
 // worker may hang, crash or lie: this comes back in the time that loading may take and a few
-// operations more. `started` hears of the worker, so that another thread can end it.
+// operations more. `started` hears of the worker, so that another thread can end it. `living`: a
+// lane of a worker that computes there, which is asked for one more; null: a process is started.
 [[nodiscard]] DeviceProof prove(const ModelFile& file, const StagePlaces& places,
                                 const Reference& reference, const WorkerSpec& spec,
-                                const ProofStarted& started = {});
+                                const ProofStarted& started = {},
+                                const std::shared_ptr<WorkerLane>& living = nullptr);
 
 }  // namespace mynah::place

@@ -144,15 +144,17 @@ DeviceProof Prover::prove_in_worker(const ModelFile& file, const StagePlaces& pl
   spec.faults = options_.faults;
   // Two may be under way: one that somebody waits for, and one of the housekeeper.
   std::shared_ptr<WorkerLane> mine;
-  DeviceProof proof = prove(file, places, *expected, spec,
-                            [this, &mine](const std::shared_ptr<WorkerLane>& worker) {
-                              const std::lock_guard lock(proving_mutex_);
-                              mine = worker;
-                              proving_.push_back(worker);
-                              if (cancelled_) {
-                                worker->cancel();
-                              }
-                            });
+  DeviceProof proof = prove(
+      file, places, *expected, spec,
+      [this, &mine](const std::shared_ptr<WorkerLane>& worker) {
+        const std::lock_guard lock(proving_mutex_);
+        mine = worker;
+        proving_.push_back(worker);
+        if (cancelled_) {
+          worker->cancel();
+        }
+      },
+      living_ ? living_(places) : nullptr);
   {
     const std::lock_guard lock(proving_mutex_);
     std::erase(proving_, mine);

@@ -43,7 +43,15 @@ enum class ProofWish : uint8_t {
 
 class Prover {
  public:
+  // A lane of a worker of this process that has a model in these places; null: none is needed, or
+  // none lives.
+  using LivingWorker = std::function<std::shared_ptr<WorkerLane>(const StagePlaces& places)>;
+
   explicit Prover(ProverOptions options);
+
+  // Proofs are made in what `living` returns, and in processes of their own where that is nothing.
+  // To be said before anything is proven.
+  void prove_in(LivingWorker living) { living_ = std::move(living); }
 
   // What the processor makes of the model, computed when first asked for. Thread-safe, as all of
   // this.
@@ -96,6 +104,7 @@ class Prover {
   [[nodiscard]] std::string keeping();
 
   ProverOptions options_;
+  LivingWorker living_;
   ProofStore store_;
   std::mutex mutex_;
   std::map<std::string, Reference> references_;  // by path

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "place/terms/device_name.h"
 #include "place/terms/plain_text.h"
@@ -165,7 +166,23 @@ std::optional<StageChoice> Openings::choice(ModelId model, Stage stage) const {
   return found == choices_.end() ? std::nullopt : std::optional(found->second);
 }
 
+// What computes the same beside a model that could go nowhere; "": nothing.
+std::string Openings::beside(ModelId model) const {
+  std::vector<std::string> devices;
+  const auto open = open_places();
+  for (const ModelId other : context_.beside(model)) {
+    const auto places = open.find(other);
+    if (other != model && places != open.end()) {
+      devices.push_back(devices_of(places->second));
+    }
+  }
+  return fmt::format("{}", fmt::join(devices, "+"));
+}
+
 void Openings::moved(Move move) {
+  if (move.to.empty()) {
+    move.to = beside(move.model);
+  }
   // Where it goes nowhere the error that ends the request says why.
   if (const auto& say = context_.options().say; say && !move.to.empty()) {
     const std::string_view group = group_name(move.model.group);

@@ -111,7 +111,13 @@ class Openings {
   // The word of the plan that a stage was opened by: of places(), whatever was planned since.
   [[nodiscard]] std::optional<StageChoice> choice(ModelId model, Stage stage) const;
 
-  // Tells of a move, and keeps it for the answer.
+  // A lane of the worker that computes in these places; null: none lives.
+  [[nodiscard]] std::shared_ptr<WorkerLane> living_worker(const StagePlaces& places) const {
+    return workers_.living(worker_key(places));
+  }
+
+  // Tells of a move, and keeps it for the answer. Where it goes nowhere and others compute with the
+  // same file, it goes to them.
   void moved(Move move);
   [[nodiscard]] std::vector<Move> moves() const;
 
@@ -135,6 +141,8 @@ class Openings {
   [[nodiscard]] std::vector<pid_t> worker_pids() const { return workers_.pids(); }
 
  private:
+  [[nodiscard]] std::string beside(ModelId model) const;
+
   struct HereBackend {
     explicit HereBackend(const OpenedDevice& device)
         : clock(device.pool.get()), backend(*device.backend, &clock) {}

@@ -39,10 +39,17 @@ std::vector<DeviceIdentity> PlacementContext::identities(const StagePlaces& plac
   return all;
 }
 
-ModelId PlacementContext::expect(const ModelFile& file) {
+ModelId PlacementContext::expect(const ModelFile& file, const std::optional<StageDevices>& only) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = std::ranges::find(models_, file, &ExpectedModel::file);
-      known != models_.end()) {
+  auto known = models_.end();
+  for (auto one = models_.begin(); one != models_.end(); ++one) {
+    const auto own = only_.find(one->id);
+    const bool is_it = one->file == file && (!only || (own != only_.end() && own->second == *only));
+    if (is_it && (known == models_.end() || one->id < known->id)) {
+      known = one;
+    }
+  }
+  if (known != models_.end()) {
     std::rotate(known, known + 1, models_.end());
     return models_.back().id;
   }
@@ -50,6 +57,9 @@ ModelId PlacementContext::expect(const ModelFile& file) {
                                          [](const ExpectedModel& one) { return one.id.group; });
   const ModelId id{.group = group_of(file), .number = static_cast<uint32_t>(number)};
   models_.push_back({.id = id, .file = file});
+  if (only) {
+    only_.emplace(id, *only);
+  }
   return id;
 }
 
@@ -62,6 +72,28 @@ std::optional<ModelFile> PlacementContext::file(ModelId model) const {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(models_, model, &ExpectedModel::id);
   return found == models_.end() ? std::nullopt : std::optional(found->file);
+}
+
+std::optional<StageDevices> PlacementContext::only(ModelId model) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = only_.find(model);
+  return found == only_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<ModelId> PlacementContext::beside(ModelId model) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(models_, model, &ExpectedModel::id);
+  std::vector<ModelId> all;
+  for (const ExpectedModel& one : models_) {
+    if (found != models_.end() && one.file == found->file) {
+      all.push_back(one.id);
+    }
+  }
+  if (all.empty()) {
+    all.push_back(model);  // nobody expects it
+  }
+  std::ranges::sort(all);
+  return all;
 }
 
 Result<Reference> PlacementContext::reference(ModelId model) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -49,14 +50,23 @@ class PlacementContext {
   // A model that will be opened, and what it is called from now on: as before where it was expected
   // before. Another file of a kind is another model and takes nobody's place, since who has the
   // first one open goes on with it: it keeps its places, choices and failures. Of a kind the newest
-  // is planned with models of other kinds.
-  ModelId expect(const ModelFile& file);
+  // is planned with models of other kinds. `only`: the same file there alone; none: whichever of
+  // this file came first.
+  ModelId expect(const ModelFile& file, const std::optional<StageDevices>& only = std::nullopt);
 
   // In the order in which they were expected last.
   [[nodiscard]] std::vector<ExpectedModel> models() const;
 
   // None: no such model was expected.
   [[nodiscard]] std::optional<ModelFile> file(ModelId model) const;
+
+  // Where all its stages may be, whatever else is wished: of one of several that compute beside
+  // each other.
+  [[nodiscard]] std::optional<StageDevices> only(ModelId model) const;
+
+  // All that compute with the same file as this one, which is among them, in the order in which
+  // they were expected first.
+  [[nodiscard]] std::vector<ModelId> beside(ModelId model) const;
 
   // The probe that a model's canary is compared with; an error where none can be had.
   Result<Reference> reference(ModelId model);
@@ -69,6 +79,7 @@ class PlacementContext {
   std::chrono::steady_clock::time_point discovered_at_;
   mutable std::mutex mutex_;
   std::vector<ExpectedModel> models_;
+  std::map<ModelId, StageDevices> only_;
 };
 
 }  // namespace mynah::place

@@ -28,7 +28,24 @@ std::string types_that_change(const StagePlaces& before, const StagePlaces& afte
   return fmt::format("; as {} instead of {}", types(after), types(before));
 }
 
-PlacementState::PlacementState(PlacerOptions options) : context_(std::move(options)) {}
+PlacementState::PlacementState(PlacerOptions options) : context_(std::move(options)) {
+  // A card that one process alone may have is had by our worker: nobody else could prove there.
+  context_.prover().prove_in([this](const StagePlaces& places) -> std::shared_ptr<WorkerLane> {
+    const bool alone = std::ranges::any_of(
+        places, [this](const auto& entry) { return is_exclusive(entry.second.device); });
+    return alone ? openings_.living_worker(places) : nullptr;
+  });
+}
+
+bool PlacementState::is_exclusive(const std::string& device) {
+  if (!card_index(device)) {
+    return false;
+  }
+  const std::vector<DeviceFacts>& devices = context_.discovery().devices;
+  const auto facts = std::ranges::find(devices, device, &DeviceFacts::name);
+  return facts != devices.end() && facts->card &&
+         facts->card->device.compute_mode == gpu::CU_COMPUTEMODE_EXCLUSIVE_PROCESS;
+}
 
 PlacementState::~PlacementState() {
   stop_tending();

@@ -68,6 +68,7 @@ class PlacementState {
   [[nodiscard]] std::optional<int64_t> proven_at(ModelId model, Stage stage);
 
  private:
+  [[nodiscard]] bool is_exclusive(const std::string& device);
   // What is done from time to time: letting go, proving again, telling `mynah ps`.
   void tend();
   [[nodiscard]] std::string status_text() const;

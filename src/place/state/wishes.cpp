@@ -46,6 +46,9 @@ std::optional<DType> fast_storage(Precision precision, const std::string& device
 
 // What a profile says is where it goes; the processor is there when that fails.
 StageDevices Wishes::wanted(ModelId model, Stage stage) const {
+  if (std::optional<StageDevices> only = context_.only(model)) {
+    return *std::move(only);
+  }
   const Measurement* const said = profiled(model, stage);
   if (said == nullptr) {
     return context_.options().request.of(stage);

@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 #include "base/nearest_name.h"
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 #include "store/store.h"
 
 namespace mynah::place {
@@ -56,6 +57,13 @@ Status check_scope(std::string_view scope) {
                           fmt::join(names, ", "), scope, suggestion(scope, names)));
 }
 
+std::unexpected<Error> refuse_beside(std::string_view text) {
+  return fail(ErrorCode::Usage,
+              fmt::format("--device: devices beside each other stand first in the list of what "
+                          "hears, as in stt=cuda:0+cuda:1,cpu; found '{}'",
+                          text));
+}
+
 // Adds one device's word to a list.
 Status add_word(StageDevices& list, bool first, std::string_view word, std::string_view text) {
   if (word.starts_with(kProfile)) {
@@ -74,6 +82,34 @@ Status add_word(StageDevices& list, bool first, std::string_view word, std::stri
   std::string name = full_device_name(std::string(word));
   if (!list.automatic && std::ranges::find(list.devices, name) == list.devices.end()) {
     list.devices.push_back(std::move(name));
+  }
+  return {};
+}
+
+// Adds an item to a list: a device, or in front of all others several, with '+' between them.
+Status add_item(StageDevices& list, bool first, std::string_view item, std::string_view text) {
+  const std::vector<std::string_view> words = split(item, '+');
+  if (words.size() > 1 && !first) {
+    return refuse_beside(text);
+  }
+  for (size_t i = 0; i < words.size(); ++i) {
+    MYNAH_TRY_STATUS(add_word(list, first && i == 0, trimmed(words[i], kSpace), text));
+  }
+  if (words.size() > 1) {
+    list.beside = list.devices.size();
+  }
+  return {};
+}
+
+// Several devices beside each other take windows, each all stages of one.
+Status check_beside(const DeviceRequest& request, std::string_view text) {
+  for (const Stage stage : all_stages()) {
+    const StageDevices& list = request.of(stage);
+    const StageDevices& first = request.of(stages_of(group_of(stage)).front());
+    if (std::max(list.beside, first.beside) > 1 &&
+        (!hears_windows(group_of(stage)) || list != first)) {
+      return refuse_beside(text);
+    }
   }
   return {};
 }
@@ -110,7 +146,15 @@ std::vector<std::string> named_devices(const DeviceRequest& request) {
 }
 
 std::string list_text(const StageDevices& list) {
-  return list.automatic ? std::string(kAuto) : fmt::format("{}", fmt::join(list.devices, ","));
+  if (list.automatic) {
+    return std::string(kAuto);
+  }
+  const std::span devices(list.devices);
+  std::string text = fmt::format("{}", fmt::join(devices.first(list.beside), "+"));
+  for (const std::string& device : devices.subspan(list.beside)) {
+    text += "," + device;
+  }
+  return text;
 }
 
 // Automatic for no other reason than that nothing names it.
@@ -141,7 +185,7 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
                               "devices in order behind one '{0}='",
                               scope, text));
     }
-    MYNAH_TRY_STATUS(add_word(list->second, is_new, item, text));
+    MYNAH_TRY_STATUS(add_item(list->second, is_new, item, text));
   }
   DeviceRequest request;
   std::array<bool, kMostStages> named{};  // by number_of()
@@ -161,6 +205,7 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
       request.of(stage).devices = among;
     }
   }
+  MYNAH_TRY_STATUS(check_beside(request, text));
   return request;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,11 @@ struct StageDevices {
   // By their full names ("cuda:0"). Automatic: those to choose among, or none where all that are
   // there may be chosen. Named: in order of preference, later ones are what is fallen back on.
   std::vector<std::string> devices;
+  // So many of the first compute beside each other, each with the whole model.
+  size_t beside = 1;
 
-  // A device that was named alone is used or refused.
-  [[nodiscard]] bool may_fall_back() const { return automatic || devices.size() > 1; }
+  // Devices that were named alone are used or refused.
+  [[nodiscard]] bool may_fall_back() const { return automatic || devices.size() > beside; }
 
   bool operator==(const StageDevices&) const = default;
 };
@@ -41,7 +44,8 @@ struct DeviceRequest {
 //   cuda:1                            this device and no other
 //   cuda,cpu                          a list in order of preference
 //   stt=cuda:0,cpu,tts.vocoder=cpu    a list for a stage or a group
-//   profile:NAME                      what a profile says
+//   stt=cuda:0+cuda:1,cpu             both at once, where windows are heard; the processor after
+//   them profile:NAME                      what a profile says
 // An item without '=' goes on with the list before it; the list in front of the first '=' is for
 // every stage that nothing else names, and a stage's own list goes before its group's. Where there
 // is no such list, a stage that nothing names is placed automatically, among the cards that are

@@ -139,6 +139,15 @@ void WorkerLane::close() {
   channel_.reset();
 }
 
+void WorkerLane::close(StageGroup group) {
+  try {
+    static_cast<void>(tell_if_prompt(Ask::CloseGroup, kLeastStep, group));
+  } catch (const DeviceError&) {
+    return;  // who has a model there hears of it
+  }
+  close();
+}
+
 void WorkerLane::end(const std::string& reason) {
   process_->kill(reason);
   const std::lock_guard lock(mutex_);  // a call that was under way has failed by now

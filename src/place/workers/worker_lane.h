@@ -110,6 +110,9 @@ class WorkerLane {
   // goes on: nobody needs that. What is asked later fails.
   void close();
 
+  // The same where it has a model: its memory is free by then, unless the worker fails meanwhile.
+  void close(StageGroup group);
+
   // Kills the process from any thread: a call that is under way fails.
   void cancel() { process_->cancel(); }
 

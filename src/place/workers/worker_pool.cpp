@@ -74,16 +74,15 @@ void WorkerPool::give_back(ModelId model) {
     lent.worker->first->retire();
     return;
   }
-  if (lent.lane == nullptr) {
-    return;
+  if (lent.lane != nullptr) {
+    lent.lane->close(model.group);
   }
-  try {
-    // So that its memory is free by then.
-    static_cast<void>(lent.lane->tell_if_prompt(Ask::CloseGroup, kLeastStep, model.group));
-  } catch (const DeviceError&) {
-    return;  // who has a model there hears of it
-  }
-  lent.lane->close();
+}
+
+std::shared_ptr<WorkerLane> WorkerPool::living(const std::string& device) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = workers_.find(device);
+  return found == workers_.end() || !found->second->first->alive() ? nullptr : found->second->first;
 }
 
 bool WorkerPool::lose(ModelId model, const std::vector<std::string>& devices,

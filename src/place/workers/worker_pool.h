@@ -35,6 +35,9 @@ class WorkerPool {
   // call of its own that is under way is waited for.
   void give_back(ModelId model);
 
+  // A lane that no model has in the worker for this device; null: none lives.
+  [[nodiscard]] std::shared_ptr<WorkerLane> living(const std::string& device) const;
+
   // The model's worker failed. It ends, as does every other on one of these devices, and is never
   // lent again; whoever has a model there too hears the reason when he asks for something
   // ("computes wrongly: ..."). False: it had been lost before, by another model.

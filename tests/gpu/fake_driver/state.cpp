@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include "faults.h"
 
 // The driver that this library pretends to be: of the file that is compiled for each (newer.cpp).
@@ -233,12 +236,32 @@ Context* State::current() const {
   return stack.empty() ? nullptr : stack.back();
 }
 
+// As NVIDIA's programming guide has it of exclusive-process mode: a second process gets no context
+// while another has one. The file's lock is this process's until it ends.
+bool State::take_alone(CUdevice device) {
+  const auto mode = card(device)->attributes.find(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
+  if (machine_.memory_file.empty() || mode == card(device)->attributes.end() ||
+      mode->second != CU_COMPUTEMODE_EXCLUSIVE_PROCESS || alone_.contains(device)) {
+    return true;
+  }
+  const std::string path = machine_.memory_file + ".alone" + std::to_string(device);
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return false;
+  }
+  alone_.emplace(device, std::move(file));
+  return true;
+}
+
 CUresult State::retain(CUdevice device, CUcontext* context) {
   if (card(device) == nullptr) {
     return CUDA_ERROR_INVALID_DEVICE;
   }
   Context*& primary = primary_[device];
   if (primary == nullptr || !primary->alive) {
+    if (!take_alone(device)) {
+      return CUDA_ERROR_DEVICE_UNAVAILABLE;
+    }
     const unsigned flags = primary == nullptr ? 0 : primary->flags;
     primary = make<Context>("context");
     primary->device = device;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "memory_ledger.h"
 #include "objects.h"
 
@@ -64,6 +65,8 @@ class State : public FakeCuda {
 
   CUresult initialise();
   [[nodiscard]] const FakeCard* card(CUdevice device) const;
+  // Whether this process may have the card now; it keeps it.
+  bool take_alone(CUdevice device);
   CUresult retain(CUdevice device, CUcontext* context);
   CUresult release(CUdevice device);
   CUresult set_flags(CUdevice device, unsigned flags);
@@ -219,6 +222,7 @@ class State : public FakeCuda {
   std::vector<std::unique_ptr<Object>> objects_;  // in the order of their making
   std::unordered_map<const void*, Object*> index_;
   std::map<int, Context*> primary_;  // by device
+  std::map<int, UniqueFd> alone_;    // cards that nobody else may have: their locks
   std::map<int, Pool*> pools_;       // by device
   std::map<uint64_t, Block> blocks_;
   std::map<uint64_t, Freed> freed_;

@@ -96,8 +96,13 @@ Status read_field(std::string_view field, FakeCard& card, std::optional<uint64_t
       return wrong(field, "a byte, 0 to 255 or 0x00 to 0xff");
     }
     card.uuid = static_cast<uint8_t>(*byte);
+  } else if (name == "mode") {
+    if (value != "exclusive") {
+      return wrong(field, "mode=exclusive");
+    }
+    card.attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_MODE] = CU_COMPUTEMODE_EXCLUSIVE_PROCESS;
   } else {
-    return wrong(field, "name, cc, memory, free or uuid");
+    return wrong(field, "name, cc, memory, free, uuid or mode");
   }
   return {};
 }

@@ -18,7 +18,8 @@ struct Steering {
 // Reads what `value` answers for these names (null: not set; empty is as good):
 // - MYNAH_FAKE_CARDS: cards with ';' between, fields of a card with ',' between: name=TEXT,
 //   cc=8.9 (compute capability), memory=MIB, free=MIB (others hold the rest), uuid=BYTE (0 to 255,
-//   or 0x and two digits). What is not named is as FakeCard has it. "none": there is no card.
+//   or 0x and two digits), mode=exclusive (one process at a time). What is not named is as FakeCard
+//   has it. "none": there is no card.
 // - MYNAH_FAKE_FAILURES: failures with ',' between: FUNCTION:WHAT@N, of the Nth call of the
 //   function from the start, by its name without suffix. WHAT: the result's number, with ":kills"
 //   at the end where the context is lost by it; or hang, crash, nan, wrong (FakeFault), of which

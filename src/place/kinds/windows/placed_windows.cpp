@@ -176,11 +176,12 @@ class PlacedWindows final : public WindowModel {
 
 }  // namespace
 
-Result<std::shared_ptr<const WindowModel>> place_windows(
-    const std::shared_ptr<PlacementState>& state, const WindowsFile& file) {
+Result<std::shared_ptr<const WindowModel>> place_windows_on(
+    const std::shared_ptr<PlacementState>& state, const WindowsFile& file,
+    const std::optional<StageDevices>& only) {
   MYNAH_TRY(const std::shared_ptr<const HearingFile> opened, open_hearing(file.path));
   const auto header = opened->header();
-  const ModelId id = state->context().expect(file);
+  const ModelId id = state->context().expect(file, only);
   // The file is read once for the start; who opens the model later opens it anew.
   const auto open = [id, file, header, now = std::weak_ptr(opened)](
                         const StagePlaces& where,

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/result.h"
 #include "place/kinds/stage_backend.h"
+#include "place/terms/device_request.h"
 #include "place/terms/kind.h"
 #include "place/terms/workload.h"
 #include "place/workers/step_limit.h"
@@ -37,7 +39,12 @@ inline constexpr Stage kSttDecoder{kSttGroup, 1};
     const StageDevice& decoder, StepPace pace);
 
 // A model that computes where it is best and goes on elsewhere when that fails. Refused with the
-// reason where no device that is allowed can be used.
+// reason where no device that is allowed can be used. `only`: there alone.
+[[nodiscard]] Result<std::shared_ptr<const WindowModel>> place_windows_on(
+    const std::shared_ptr<PlacementState>& state, const WindowsFile& file,
+    const std::optional<StageDevices>& only);
+
+// The same, beside each other on several devices where the request says so.
 [[nodiscard]] Result<std::shared_ptr<const WindowModel>> place_windows(
     const std::shared_ptr<PlacementState>& state, const WindowsFile& file);
 
