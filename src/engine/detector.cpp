@@ -51,9 +51,9 @@ std::string detecting_model(const DetectorWish& wish, const Environment& environ
   return resolved && wish.model != "builtin" ? resolved->path : std::string();
 }
 
-void OpenedDetector::name_work(std::vector<std::string> names) const {
+void OpenedDetector::name_work(const std::vector<std::string>& names) const {
   if (placer) {
-    placer->name_work(id, std::move(names));
+    placer->name_work(id, names);
   }
 }
 

@@ -32,7 +32,7 @@ struct OpenedDetector {
   [[nodiscard]] Status warm_up() const;
 
   // Of what the work is from now on: files, by which it is named where a device computed wrongly.
-  void name_work(std::vector<std::string> names) const;
+  void name_work(const std::vector<std::string>& names) const;
 };
 
 // Opens it. That it is the built-in one is noted where nobody named it. Usage for a rate that this

@@ -239,9 +239,9 @@ std::string OpenedSynthesizer::device() const {
   return placer ? placer->device(id) : "cpu";
 }
 
-void OpenedSynthesizer::name_work(std::vector<std::string> names) const {
+void OpenedSynthesizer::name_work(const std::vector<std::string>& names) const {
   if (placer) {
-    placer->name_work(id, std::move(names));
+    placer->name_work(id, names);
   }
 }
 

@@ -47,7 +47,7 @@ struct OpenedSynthesizer {
   [[nodiscard]] std::string device() const;
 
   // Of what the work is from now on: files, by which it is named where a device computed wrongly.
-  void name_work(std::vector<std::string> names) const;
+  void name_work(const std::vector<std::string>& names) const;
 };
 
 // Opens it; that it is a built-in voice is noted where nobody asked for one. A device that is not

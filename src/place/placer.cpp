@@ -91,13 +91,15 @@ ModelId Placer::id_of(const ModelFile& file) const {
 
 std::string Placer::device(ModelId model) const {
   std::vector<std::string> devices;
-  for (const ModelId one : state_->context().beside(model)) {
+  const std::vector<ModelId> beside = state_->context().beside(model);
+  devices.reserve(beside.size());
+  for (const ModelId one : beside) {
     devices.push_back(devices_of(state_->openings().places(one)));
   }
   return fmt::format("{}", fmt::join(devices, "+"));
 }
 
-void Placer::name_work(ModelId model, std::vector<std::string> names) const {
+void Placer::name_work(ModelId model, const std::vector<std::string>& names) const {
   for (const ModelId one : state_->context().beside(model)) {
     state_->openings().name_work(one, names);
   }

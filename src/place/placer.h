@@ -52,7 +52,7 @@ class Placer {
 
   // Of what the work is that a model does from now on, in the order in which it is done: files,
   // lines. It is named where a device is found to have computed wrongly.
-  void name_work(ModelId model, std::vector<std::string> names) const;
+  void name_work(ModelId model, const std::vector<std::string>& names) const;
 
   // Where a model's stages were opened last: "cuda:0", "cuda:0,cpu"; "cpu" where they were not.
   [[nodiscard]] std::string device(ModelId model) const;

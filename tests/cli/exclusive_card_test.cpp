@@ -27,7 +27,7 @@ class ExclusiveCard : public ::testing::Test {
     second_.path = cli::write_tiny_whisper(folder_ / "other.gguf", true);
   }
 
-  ~ExclusiveCard() override {
+  void TearDown() override {
     ::unsetenv("MYNAH_FAKE_CARDS");
     ::unsetenv("MYNAH_FAKE_MEMORY_FILE");
   }

@@ -1,6 +1,7 @@
 // Six models of three kinds, leased, used, given back and let go at random by many threads.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -113,6 +114,13 @@ TEST_F(EngineModels, AreLeasedUsedAndLetGoAtRandomAndNoRequestFails) {
   }
   engine_->unload();
   const double before_mb = resident_mb();
+  // So many rounds each, or as many as there are in the seconds of MYNAH_STRESS_S.
+  const char* const stress_s = std::getenv("MYNAH_STRESS_S");
+  const auto until = std::chrono::steady_clock::now() +
+                     std::chrono::seconds(stress_s == nullptr ? 0 : std::stoi(stress_s));
+  const auto goes_on = [&](size_t round) {
+    return stress_s == nullptr ? round < test::much(40) : std::chrono::steady_clock::now() < until;
+  };
   std::atomic<int> failed{0};
   {
     std::vector<std::jthread> all;
@@ -120,7 +128,7 @@ TEST_F(EngineModels, AreLeasedUsedAndLetGoAtRandomAndNoRequestFails) {
     for (int i = 0; i < kThreads; ++i) {
       all.emplace_back([&, i] {
         std::mt19937 chance(static_cast<uint32_t>(i));
-        for (int round = 0; round < static_cast<int>(test::much(40)); ++round) {
+        for (size_t round = 0; goes_on(round); ++round) {
           const Status used = use(chance() % kModels, chance() % 4 == 0,
                                   chance() % 2 == 0 ? Engine::Warm::Yes : Engine::Warm::No);
           if (!used) {

@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"MYNAH_FAKE_CARDS", "fast", "NAME=VALUE"},
         BadText{"MYNAH_FAKE_CARDS", "cc=8.9;", "NAME=VALUE"},
         BadText{"MYNAH_FAKE_CARDS", "speed=9", "name, cc, memory, free, uuid or mode"},
-        BadText{"MYNAH_FAKE_CARDS", "mode=default", "wanted mode=exclusive"},
+        BadText{"MYNAH_FAKE_CARDS", "mode=default", "mode=exclusive"},
         BadText{"MYNAH_FAKE_CARDS", "cc=8", "a compute capability"},
         BadText{"MYNAH_FAKE_CARDS", "cc=8.x", "a compute capability"},
         BadText{"MYNAH_FAKE_CARDS", "cc=8.10", "a compute capability"},

@@ -69,6 +69,7 @@ struct AttentionInputs {
   static std::vector<int32_t> shuffled_pages(const AttentionRow& row) {
     std::vector<int32_t> pages;
     const int64_t count = row.page_rows == 0 ? 0 : total_keys(row) / row.page_rows;
+    pages.reserve(static_cast<size_t>(count));
     for (int64_t page = 0; page < count; ++page) {
       pages.push_back(static_cast<int32_t>(page % 4 < 2 ? page / 4 * 2 + page % 2
                                                         : count - 1 - page / 4 * 2 - page % 2));
@@ -231,6 +232,8 @@ void add_paged_cases(std::vector<OpCase>& table) {
       {.queries = {1, 3, 1}, .keys = {300, 17, 0}, .heads = 4, .kv_heads = 2, .d = 32},
       {.queries = {5, 20, 1}, .keys = {9, 70, 280}, .heads = 2, .kv_heads = 2, .causal = true},
       {.queries = {40, 1}, .keys = {40, 55}, .heads = 6, .kv_heads = 2, .d = 128, .causal = true},
+      {.queries = {24}, .keys = {37}, .d = 32, .causal = true},
+      {.queries = {24}, .keys = {0}, .d = 32},
   };
   const auto add = [&](DType dtype, int64_t page_rows, Precision precision = Precision::Exact) {
     for (AttentionRow row : rows) {

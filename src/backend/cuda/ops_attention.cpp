@@ -240,14 +240,19 @@ void CudaBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
     }
   }
   AttentionParams some = params;
-  some.queries = short_queries;
-  some.keys = short_keys;
-  attend_in_place(q, k, v, some, out);
+  if (!short_queries.empty()) {
+    some.queries = short_queries;
+    some.keys = short_keys;
+    attend_in_place(q, k, v, some, out);
+  }
   if (long_queries.empty()) {
     return;
   }
   const auto count = static_cast<int64_t>(numbers.size());
-  const Tensor rows(on_device(std::span<const int32_t>(numbers)), 0, {count}, DType::I32, device());
+  Tensor rows;
+  if (count > 0) {
+    rows = {on_device(std::span<const int32_t>(numbers)), 0, {count}, DType::I32, device()};
+  }
   const auto side_by_side = [&](const Tensor& x) {
     const DType type = blocks ? DType::F32 : x.dtype();
     const Shape shape{count, x.dim(1)};

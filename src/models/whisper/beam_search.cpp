@@ -76,6 +76,7 @@ std::vector<Hypothesis> beam_search(const Generator& generator, Batch& batch,
     searches.push_back({.beams = {std::move(text)}, .finished = {}});
   }
   std::vector<const Hypothesis*> next;
+  next.reserve(searches.size());
   for (const Search& search : searches) {
     next.push_back(search.beams.data());
   }
@@ -89,6 +90,7 @@ std::vector<Hypothesis> beam_search(const Generator& generator, Batch& batch,
         continue;
       }
       std::vector<int64_t> before;
+      before.reserve(search.beams.size());
       for (const Hypothesis& beam : search.beams) {
         before.push_back(beam.sequence);
       }

@@ -60,6 +60,7 @@ class SmallDecoder {
                                               int64_t ends) const {
     KvCache cache = decoder_.new_cache(lanes, capacity);
     std::vector<Lane> next;
+    next.reserve(static_cast<size_t>(lanes));
     for (int64_t i = 0; i < lanes; ++i) {
       next.push_back({.sequence = cache.add(), .count = 1, .context = i % 2});
     }

@@ -67,6 +67,7 @@ class KvCacheTest : public testing::Test {
 
   [[nodiscard]] Tensor tensor(const std::vector<float>& numbers, int64_t layer) {
     std::vector<float> own;
+    own.reserve(numbers.size());
     for (const float number : numbers) {
       own.push_back(in_layer(number, layer));
     }

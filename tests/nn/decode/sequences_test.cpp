@@ -240,9 +240,10 @@ TEST(NextTokensTest, CountsWhatWasSaidAndForbidsWhatWouldBeSaidAgain) {
   ASSERT_EQ(next.rows.size(), 3U);
   const auto of = [&](size_t row) {
     std::map<int32_t, float> logits;  // of a logit of 1
-    for (int32_t i = 0; i < next.rows[row].penalties_count; ++i) {
-      const TokenPenalty& penalty =
-          next.penalties[static_cast<size_t>(next.rows[row].penalties_begin + i)];
+    const SampleRow& own = next.rows[row];
+    for (const TokenPenalty& penalty : std::span(next.penalties)
+                                           .subspan(static_cast<size_t>(own.penalties_begin),
+                                                    static_cast<size_t>(own.penalties_count))) {
       logits[penalty.token] = penalty.of(1.0F);
     }
     return logits;

@@ -18,6 +18,7 @@
 #include "place/kinds/windows/windows.h"
 #include "place/state/placement_state.h"
 #include "tensor/device_error.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::place {
 namespace {
@@ -193,7 +194,9 @@ class SpreadWindows final : public WindowModel {
 
   [[nodiscard]] WindowDevices devices() const override {
     std::vector<std::string> names;
-    for (const auto& model : parts_->models()) {
+    const auto models = parts_->models();
+    names.reserve(models.size());
+    for (const auto& model : models) {
       names.push_back(model->devices().text());
     }
     const std::string all = fmt::format("{}", fmt::join(names, "+"));
