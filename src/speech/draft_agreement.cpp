@@ -124,6 +124,10 @@ std::string DraftAgreement::text_of_tokens(std::span<const int32_t> tokens) cons
 std::string DraftAgreement::text_behind(const std::vector<Segment>& draft) const {
   std::string text;
   for (size_t s = agreed_.empty() ? 0 : agreed_.size() - 1; s < draft.size(); ++s) {
+    if (draft[s].tokens.empty()) {
+      text += draft[s].text;
+      continue;
+    }
     const bool cut = !agreed_.empty() && s == agreed_.size() - 1;
     const size_t agreed = cut ? agreed_.back().tokens.size() : 0;
     const std::span<const int32_t> tokens = draft[s].tokens;

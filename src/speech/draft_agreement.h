@@ -34,7 +34,7 @@ class DraftAgreement {
   // What is agreed, as the draft has it by which it was: its words only grow. Times as in that.
   [[nodiscard]] const std::vector<Segment>& agreed() const { return agreed_; }
 
-  // What the last draft says behind that.
+  // What the last draft says behind that. Of a family without tokens that is all of it.
   [[nodiscard]] const std::string& rest() const { return rest_; }
 
   // The turn is over.

@@ -20,6 +20,10 @@ std::vector<Segment> segments_at(const HeardWindow& window, double offset_s) {
   for (Segment& segment : segments) {
     segment.start_s = offset_s + segment.start_s;
     segment.end_s = offset_s + segment.end_s;
+    for (Word& word : segment.words) {
+      word.start_s = offset_s + word.start_s;
+      word.end_s = offset_s + word.end_s;
+    }
   }
   return segments;
 }

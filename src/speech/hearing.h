@@ -73,9 +73,11 @@ struct HeardDoubt {
 
 // A window's text.
 struct HeardWindow {
-  std::vector<Segment> segments;  // times from the start of the window; without numbers and words
-  std::vector<HeardWord> words;   // of all segments, in order, where they were asked for
-  std::string language;           // that was heard or given; "": the model knows one only
+  // Times from the start of the window; without numbers, and without words but for a family that
+  // times them by itself (HearingFacts::times_words).
+  std::vector<Segment> segments;
+  std::vector<HeardWord> words;  // of all segments, in order, where they were asked for; else none
+  std::string language;          // that was heard or given; "": the model knows one only
   float language_probability = 1;
   HeardDoubt doubt;
   double next_s = 0;                 // where the next window begins: the text is whole up to there
@@ -111,9 +113,13 @@ struct HearingFacts {
   std::vector<std::string> languages;  // ISO 639-1 codes that it writes; one at least
   double longest_window_s = 0;         // of a task
   double full_window_s = 0;            // that a full pass over a model of these sizes computes
-  bool wants_vad = false;     // hears what voice activity cut better than what the clock cuts
-  bool takes_prompt = false;  // is told what was said before
-  bool times_words = false;   // by itself: words have their times unasked
+  bool wants_vad = false;      // hears what voice activity cut better than what the clock cuts
+  bool takes_prompt = false;   // is told what was said before
+  bool times_words = false;    // by itself: its segments come with their words, where those were
+                               // asked for, and need no mending
+  bool hears_together = true;  // several windows take less time than one after the other
+  bool knows_silence = true;   // writes little where nobody speaks: the detector may lean to speech
+  std::string note{};          // what users should know of its texts; "": nothing
   ModelFacts sizes;
 
   [[nodiscard]] bool multilingual() const { return languages.size() > 1; }

@@ -72,7 +72,7 @@ void LiveSession::reset() {
   forget(text_);
   forget(draft_);
   const CuttingOptions& options = options_.cutting;
-  VadOptions vad = voice_->for_recogniser(options.vad_options);
+  VadOptions vad = knobs_for(queue_->model().header()->facts(), *voice_, options.vad_options);
   if (vad.negative_threshold < 0) {
     // The usual distance, but a pause must be found below a low threshold too.
     vad.negative_threshold = std::max(vad.threshold - 0.15F, vad.threshold / 2);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "speech/automatic_level.h"
+#include "speech/sphinx/sphinx_windows.h"
 #include "speech/whisper/whisper_file.h"
 #include "speech/window_model.h"
 #include "speech/window_recognizer.h"
@@ -24,6 +25,11 @@ Result<std::shared_ptr<const Recognizer>> load_recognizer(
   MYNAH_TRY(const auto file, open_hearing(path));
   MYNAH_TRY(auto model, file->load(options, backend));
   return make_recognizer(std::move(model), std::move(voice));
+}
+
+Result<std::shared_ptr<const Recognizer>> builtin_recognizer() {
+  MYNAH_TRY(auto windows, SphinxWindows::create());
+  return make_recognizer(std::move(windows), builtin_voice_detector());
 }
 
 }  // namespace mynah

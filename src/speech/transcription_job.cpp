@@ -68,7 +68,7 @@ TranscriptionJob::TranscriptionJob(std::shared_ptr<const HearingHeader> header,
       clips_(ranges_of(options_.cutting.clips)) {
   const CuttingOptions& cutting = options_.cutting;
   if (voice != nullptr && cutting.vad && facts().wants_vad) {
-    const VadOptions vad = voice->for_recogniser(cutting.vad_options);
+    const VadOptions vad = knobs_for(facts(), *voice, cutting.vad_options);
     turns_.emplace(
         *voice, window_sized(vad, cutting.chunk_length_s),
         ChunkOptions{.max_s = cutting.chunk_length_s, .span_pad_s = vad.speech_pad_ms / 1000.0});
@@ -431,6 +431,9 @@ Transcript TranscriptionJob::summary() const {
   transcript.task = options_.decoding.task == Task::Translate ? "translate" : "transcribe";
   transcript.duration_s = seconds_of(samples_.end());
   transcript.model = facts().model;
+  if (!facts().note.empty()) {
+    transcript.notes.push_back(facts().note);
+  }
   if (decoded_again_ > 0) {
     transcript.explanations.push_back(
         fmt::format("{} {} decoded again with full context", decoded_again_,

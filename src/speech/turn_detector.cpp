@@ -8,6 +8,16 @@
 
 namespace mynah {
 
+VadOptions knobs_for(const HearingFacts& facts, const VoiceDetector& voice,
+                     const VadOptions& asked) {
+  VadOptions knobs = voice.for_recogniser(asked);
+  if (!facts.knows_silence) {
+    knobs.threshold = asked.threshold;
+    knobs.negative_threshold = asked.negative_threshold;
+  }
+  return knobs;
+}
+
 TurnDetector::TurnDetector(const VoiceDetector& voice, const VadOptions& vad,
                            const ChunkOptions& chunks)
     : voice_(voice),

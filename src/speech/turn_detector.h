@@ -36,6 +36,12 @@ struct VoiceEvent {
   bool operator==(const VoiceEvent&) const = default;
 };
 
+// The user's knobs as they are meant where this family hears what is found:
+// VoiceDetector::for_recogniser(), but with the thresholds that were asked for where the family
+// does not know silence.
+[[nodiscard]] VadOptions knobs_for(const HearingFacts& facts, const VoiceDetector& voice,
+                                   const VadOptions& asked);
+
 // One recording; one thread at a time. What it finds does not hang on how the samples come.
 class TurnDetector {
  public:

@@ -113,9 +113,9 @@ Result<std::unique_ptr<WindowQueue::Client>> WindowQueue::client(const DecodingO
   MYNAH_TRY(auto decoder, borrow(*decoders));
   const std::lock_guard lock(mutex_);
   decoders->idle.push_back(std::move(decoder));
+  const int most = model_->header()->facts().hears_together ? std::max(1, together) : 1;
   std::unique_ptr<Client> made(new Client(*this, std::move(decoders), urgency,
-                                          static_cast<size_t>(std::max(1, together)),
-                                          std::move(refill)));
+                                          static_cast<size_t>(most), std::move(refill)));
   if (made->refill_) {
     line_of(urgency).refilling.push_back(made.get());
   }

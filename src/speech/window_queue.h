@@ -52,8 +52,8 @@ class WindowQueue {
   WindowQueue& operator=(const WindowQueue&) = delete;
 
   // Somebody whose windows are decoded with these options, `together` (1 at least) at most in a
-  // batch. Those of
-  // clients with the same options share batches. Refused as WindowModel::decoder() refuses; Busy,
+  // batch, one where the model hears several no sooner. Those of clients with the same options
+  // share batches. Refused as WindowModel::decoder() refuses; Busy,
   // in words that say for how long, where too many wait; Environment where no thread can be had.
   // `refill`: the queue asks for windows when it can hear them, from Client::ask_again() on; null:
   // they are submitted by themselves.

@@ -212,6 +212,7 @@ void set_words(Segment& segment, std::span<const HeardWord> timings, double offs
 
 double share_out_words(std::span<Segment> segments, std::vector<HeardWord> words, double offset_s,
                        double last_speech_s) {
+  const bool have_theirs = words.empty();
   const double median_s = shorten_sentence_ends(words);
   merge_punctuation(words);
   size_t next = 0;
@@ -221,8 +222,10 @@ double share_out_words(std::span<Segment> segments, std::vector<HeardWord> words
     for (size_t tokens = 0; next < words.size() && tokens < segment.tokens.size(); ++next) {
       tokens += words[next].tokens.size();
     }
-    set_words(segment, std::span(words).subspan(first, next - first), offset_s, median_s,
-              last_speech_s);
+    if (!have_theirs) {
+      set_words(segment, std::span(words).subspan(first, next - first), offset_s, median_s,
+                last_speech_s);
+    }
     if (!segment.words.empty()) {
       last_speech_s = segment.end_s;
     }

@@ -30,7 +30,7 @@ void set_words(Segment& segment, std::span<const HeardWord> words, double offset
 
 // Gives each of a window's segments its words: punctuation joined, lengths made likely. The
 // segments hold the words' tokens, in order. Returns where the last segment with words ends, or
-// last_speech_s if there is none.
+// last_speech_s if there is none. Without `words` they keep those that they have.
 double share_out_words(std::span<Segment> segments, std::vector<HeardWord> words, double offset_s,
                        double last_speech_s);
 

@@ -22,7 +22,7 @@ INSIDE = {
 }
 
 # Folders of one family of models: none but the family includes from them, and the file that opens a model by its family.
-FAMILIES = {"speech/whisper": "speech/load_hearing.cpp"}
+FAMILIES = {"speech/sphinx": "speech/load_hearing.cpp", "speech/whisper": "speech/load_hearing.cpp"}
 
 # Programs beside mynah, apart from the list: mynah-media alone links FFmpeg and sees only these.
 BESIDE = {"media": {"base", "audio"}}

@@ -12,42 +12,13 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "memory_source.h"
 #include "models/whisper/tiny_model.h"
 #include "speech/voice_detector.h"
 #include "speech/whisper/window_decoder.h"
 #include "speech/window_recognizer.h"
 
 namespace mynah {
-
-inline constexpr int kRate_hz = 16000;
-
-// Samples in memory, given out in pieces of a size of its own.
-class MemorySource final : public AudioSource {
- public:
-  explicit MemorySource(std::vector<float> samples, bool fails_at_the_end = false)
-      : samples_(std::move(samples)), fails_(fails_at_the_end) {}
-
-  Result<size_t> read(std::span<float> out) override {
-    const size_t n = std::min({out.size(), samples_.size() - at_, size_t{7777}});
-    if (n == 0 && fails_) {
-      return fail(ErrorCode::InvalidInput, "the recording is cut off");
-    }
-    std::copy_n(samples_.begin() + static_cast<ptrdiff_t>(at_), n, out.begin());
-    at_ += n;
-    return n;
-  }
-
-  [[nodiscard]] int rate_hz() const override { return kRate_hz; }
-
-  [[nodiscard]] std::optional<double> duration_s() const override {
-    return static_cast<double>(samples_.size()) / kRate_hz;
-  }
-
- private:
-  std::vector<float> samples_;
-  size_t at_ = 0;
-  bool fails_;
-};
 
 // Says that a frame is speech when its first sample is not zero.
 class FakeDetector final : public VoiceDetector {
@@ -163,13 +134,6 @@ class WhisperRecognizerTest : public testing::Test {
       sample = sample * 0.1F + 0.001F;
     }
     return samples;
-  }
-
-  static RecognizerJob job(std::vector<float> samples, bool fails = false) {
-    return {.name = "memory", .open = [samples = std::move(samples), fails] {
-              return Result<std::unique_ptr<AudioSource>>(
-                  std::make_unique<MemorySource>(samples, fails));
-            }};
   }
 
   static RecognizerOptions options() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/thread_pool.h"
 
 namespace mynah {
 
@@ -19,7 +20,8 @@ struct SphinxWord {
   float probability = 0;  // posterior in the word lattice
 };
 
-// One decoder: one utterance at a time, samples in [-1, 1] at 16 kHz.
+// One decoder: one utterance at a time, samples in [-1, 1] at 16 kHz. What it says of an utterance
+// does not hang on those before.
 class SphinxDecoder {
  public:
   // Environment where the model is not installed: says which package has it.
@@ -33,19 +35,18 @@ class SphinxDecoder {
   SphinxDecoder& operator=(SphinxDecoder&&) noexcept;
 
   // The words of a whole utterance. Levels are normalised over all of it: 27 % of the words of
-  // pocketsphinx-testdata's LibriVox sentences come out wrong, and 32 % as they come.
-  Result<std::vector<SphinxWord>> decode(std::span<const float> samples);
+  // pocketsphinx-testdata's LibriVox sentences come out wrong, and 32 % as they come. None once
+  // it is stopped, which is asked some twenty times in a second of work.
+  Result<std::vector<SphinxWord>> decode(std::span<const float> samples,
+                                         FunctionRef<bool()> stopped);
 
-  // An utterance as it comes: between begin() and end(), samples and the words so far, which may
-  // still change.
-  Status begin();
-  Status push(std::span<const float> samples);
-  [[nodiscard]] std::string partial() const;
-  Status end();
+  // The words so far of an utterance that goes on, which may still change. Where the samples begin
+  // with those of the draft before, nothing having been decoded between, only what is new is.
+  // Nothing once it is stopped.
+  Result<std::string> draft(std::span<const float> samples, FunctionRef<bool()> stopped);
 
  private:
   struct State;
-  [[nodiscard]] std::vector<SphinxWord> words() const;
   explicit SphinxDecoder(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
