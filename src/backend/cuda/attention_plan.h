@@ -56,6 +56,9 @@ class AttentionPlan {
   // Segments of keys that the longest tile has; at least 1.
   [[nodiscard]] int64_t segments(Kind kind) const;
 
+  // Whether any of the keys are in pages.
+  [[nodiscard]] bool has_pages() const { return !pages_.empty(); }
+
   // All that kernels read, in one piece, and where in it the tiles, the rows and the pages begin.
   [[nodiscard]] std::vector<std::byte> bytes() const;
   [[nodiscard]] size_t tiles_offset(Kind kind) const;

@@ -26,6 +26,8 @@ struct TypeKernels {
   DType staged;  // in shared memory
   AttentionKernel one;
   AttentionKernel few;
+  AttentionKernel one_paged;
+  AttentionKernel few_paged;
   AttentionKernel tiled_64;  // for heads of up to so many columns
   AttentionKernel tiled_128;
   AttentionKernel tiled_256;
@@ -64,18 +66,21 @@ int64_t units_lines(int level, DType type, int64_t width, Precision precision) {
 const TypeKernels& kernels_of(DType type) {
   static constexpr std::array<TypeKernels, 4> kTypes = {{
       {DType::F32, DType::F32, kernels::attention_one_f32, kernels::attention_few_f32,
+       kernels::attention_one_paged_f32, kernels::attention_few_paged_f32,
        kernels::attention_tiled_f32_64, kernels::attention_tiled_f32_128,
        kernels::attention_tiled_f32_256},
       {DType::F16, DType::F16, kernels::attention_one_f16, kernels::attention_few_f16,
+       kernels::attention_one_paged_f16, kernels::attention_few_paged_f16,
        kernels::attention_tiled_f16_64, kernels::attention_tiled_f16_128,
        kernels::attention_tiled_f16_256},
       {DType::BF16, DType::BF16, kernels::attention_one_bf16, kernels::attention_few_bf16,
+       kernels::attention_one_paged_bf16, kernels::attention_few_paged_bf16,
        kernels::attention_tiled_bf16_64, kernels::attention_tiled_bf16_128,
        kernels::attention_tiled_bf16_256},
       // Many lines see these as f32: CudaBackend::attention().
       {DType::Q8_0, DType::F32, kernels::attention_one_q8_0, kernels::attention_few_q8_0,
-       kernels::attention_tiled_f32_64, kernels::attention_tiled_f32_128,
-       kernels::attention_tiled_f32_256},
+       kernels::attention_one_q8_0, kernels::attention_few_q8_0, kernels::attention_tiled_f32_64,
+       kernels::attention_tiled_f32_128, kernels::attention_tiled_f32_256},
   }};
   const auto* const found = std::ranges::find(kTypes, type, &TypeKernels::type);
   MYNAH_CHECK(found != kTypes.end(), "keys of a float type or Q8_0 are wanted, not ", name(type));
@@ -426,8 +431,9 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
     args.segments = static_cast<int32_t>(segments);
     args.partials = reinterpret_cast<float*>(mixes.get()->data());
     args.masses = reinterpret_cast<float*>(masses.get()->data());
-    launch(one ? kernels.one : kernels.few, {.x = tiles, .y = args.kv_heads, .z = segments},
-           kAttentionThreads, args,
+    const AttentionKernel& kernel = plan.has_pages() ? (one ? kernels.one_paged : kernels.few_paged)
+                                                     : (one ? kernels.one : kernels.few);
+    launch(kernel, {.x = tiles, .y = args.kv_heads, .z = segments}, kAttentionThreads, args,
            split_bytes(kernels.staged, args.width, lines,
                        simt::split_slices(level) * simt::split_slice_bytes(level)));
     if (segments > 1) {

@@ -143,8 +143,14 @@ struct RopeArgs {
   X(attention_split_f16, attention_one_f16, AttentionArgs)                   \
   X(attention_split_bf16, attention_one_bf16, AttentionArgs)                 \
   X(attention_split_f32, attention_few_f32, AttentionArgs)                   \
+  X(attention_split_f32, attention_one_paged_f32, AttentionArgs)             \
+  X(attention_split_f32, attention_few_paged_f32, AttentionArgs)             \
   X(attention_split_f16, attention_few_f16, AttentionArgs)                   \
+  X(attention_split_f16, attention_one_paged_f16, AttentionArgs)             \
+  X(attention_split_f16, attention_few_paged_f16, AttentionArgs)             \
   X(attention_split_bf16, attention_few_bf16, AttentionArgs)                 \
+  X(attention_split_bf16, attention_one_paged_bf16, AttentionArgs)           \
+  X(attention_split_bf16, attention_few_paged_bf16, AttentionArgs)           \
   X(attention_split_q8_0, attention_one_q8_0, AttentionArgs)                 \
   X(attention_split_q8_0, attention_few_q8_0, AttentionArgs)                 \
   X(attention_merge, attention_merge_one, AttentionArgs)                     \

@@ -78,10 +78,10 @@ struct OwnRows {
   Global<const int32_t> pages{nullptr};  // none: one after the other
   int bits = 0;                          // a page has 2^bits rows
 
-  [[nodiscard]] int64_t at(int n) const {
-    int64_t row = n;
+  [[nodiscard]] int at(int n) const {
+    int row = n;
     if (!pages.empty()) {
-      const int64_t page = pages[n >> bits];
+      const int page = pages[n >> bits];
       row = (page << bits) + (n & ((1 << bits) - 1));
     }
     return row;
@@ -115,8 +115,8 @@ struct KeyRows {
     if (n < rows && column < width) {
       const bool is_own = n < own_rows;
       const Global<const T>& from = is_own ? own : tail;
-      const int64_t row = is_own ? apart.at(n) : n - own_rows;
-      values = from.template load<kChunk>(row * stride + column);
+      const int row = is_own ? apart.at(n) : n - own_rows;
+      values = from.template load<kChunk>(static_cast<int64_t>(row) * stride + column);
     }
     return values;
   }
@@ -125,9 +125,10 @@ struct KeyRows {
   void copy(int n, int column, const Shared<T>& to) const {
     const bool inside = n < rows && column < width;
     const bool is_tail = inside && n >= own_rows;
-    const int64_t row = is_tail ? n - own_rows : inside ? apart.at(n) : 0;
+    const int row = is_tail ? n - own_rows : inside ? apart.at(n) : 0;
     const Global<const T>& from = is_tail ? tail : own;
-    copy_16_async(to, from.from(row * stride + (inside ? column : 0)), inside);
+    copy_16_async(to, from.from(static_cast<int64_t>(row) * stride + (inside ? column : 0)),
+                  inside);
   }
 };
 
@@ -153,7 +154,8 @@ struct KeyRows<Q8> {
   [[nodiscard]] Vector<float, kChunk> chunk(int n, int column) const {
     Vector<float, kChunk> values{};
     if (n < rows && column < width) {
-      const int64_t block = (apart.at(n) * blocks + column / Q8::kColumns) * Q8::kWords;
+      const int64_t block =
+          (static_cast<int64_t>(apart.at(n)) * blocks + column / Q8::kColumns) * Q8::kWords;
       const uint16_t scale_bits = own[block];
       const float scale = to_float(F16{scale_bits});
       const int64_t first = block + 1 + column % Q8::kColumns / 2;

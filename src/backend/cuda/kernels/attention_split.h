@@ -210,7 +210,8 @@ struct Slices {
 };
 
 // The grid's z is the segment. Dynamic shared memory: each warp's slices, then the queries.
-template <class T, int Lines>
+// Where Paged the own keys of a tile may be in pages, whose rows take registers to be found.
+template <class T, int Lines, bool Paged>
 MYNAH_INLINE void attend(const AttentionArgs& args) {
   using Element = typename Slices<T>::Element;
   using Slice = WarpSlice<Element>;
@@ -229,7 +230,7 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
   }
   const int first = segment + warp() * kTileKeys;
   const int slice_count = (args.width + Slice::kColumns - 1) / Slice::kColumns;
-  const OwnRows apart = own_rows(args, tile);
+  const OwnRows apart = Paged ? own_rows(args, tile) : OwnRows{};
   Slices<T> slices{key_rows<T>(args, tile, tile.keys, args.tail_keys, args.key_stride, apart),
                    key_rows<T>(args, tile, tile.values, args.tail_values, args.value_stride, apart),
                    first,
@@ -278,9 +279,9 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
 
 }  // namespace MYNAH_OF_LEVEL
 
-#define MYNAH_DEFINE_SPLIT(kernel_name, T, lines)             \
+#define MYNAH_DEFINE_SPLIT(kernel_name, T, lines, paged)      \
   MYNAH_KERNEL(kernel_name, AttentionArgs, split::kThreads) { \
-    split::attend<T, lines>(args);                            \
+    split::attend<T, lines, paged>(args);                     \
   }
 
 }  // namespace mynah::simt
