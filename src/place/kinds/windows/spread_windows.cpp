@@ -1,6 +1,7 @@
 // Windows that several devices hear beside each other, each with a model of its own: a batch goes
 // to whichever has the least to do, and to another where that one fails for good.
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -30,6 +32,7 @@ using Opener = std::function<Result<std::shared_ptr<const WindowModel>>(const St
 struct Part {
   std::shared_ptr<const WindowModel> model;
   int at_work = 0;      // batches
+  uint64_t given = 0;   // batches so far: of those that are as busy whoever had the fewest is next
   bool failed = false;  // when it was asked last
 };
 
@@ -60,6 +63,7 @@ class Parts {
       return nullptr;
     }
     ++best->at_work;
+    ++best->given;
     return best->model;
   }
 
@@ -93,7 +97,8 @@ class Parts {
     Part* best = nullptr;
     for (Part& part : parts_) {
       if (part.failed == failed && std::ranges::find(tried, part.model) == tried.end() &&
-          (best == nullptr || part.at_work < best->at_work)) {
+          (best == nullptr ||
+           std::tie(part.at_work, part.given) < std::tie(best->at_work, best->given))) {
         best = &part;
       }
     }
