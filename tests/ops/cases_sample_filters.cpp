@@ -37,10 +37,8 @@ class Cut {
       }
     }
     sort([](const Token& a, const Token& b) { return a.value > b.value; });
-    double sum = 0.0;
     for (Token& token : tokens_) {
       token.p = std::exp(token.value - tokens_[0].value);
-      sum += token.p;
     }
     renormalise();
   }
