@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <type_traits>
@@ -210,13 +211,22 @@ class SpreadWindows final : public WindowModel {
 
   [[nodiscard]] int parts() const override { return static_cast<int>(parts_->models().size()); }
 
-  // On threads of their own: who is asked waits for its device.
+  // On threads of their own: who is asked waits for its device. Parts that get no thread come after
+  // the first.
   void run_parts(int parts, FunctionRef<void(int)> fn) const override {
     std::vector<std::jthread> others;
-    for (int i = 1; i < parts; ++i) {
-      others.emplace_back([fn, i] { fn(i); });
+    int begun = 1;
+    try {
+      for (; begun < parts; ++begun) {
+        others.emplace_back([fn, i = begun] { fn(i); });
+      }
+    } catch (const std::system_error&) {
+      // So many are all that can be had.
     }
     fn(0);
+    for (; begun < parts; ++begun) {
+      fn(begun);
+    }
   }
 
  private:
