@@ -51,13 +51,6 @@ class Sequences {
   // Its memory is free for others.
   void evict(int64_t sequence);
 
-  // Positions computed, and a sequence's tokens that wait.
-  [[nodiscard]] int64_t length(int64_t sequence) const { return cache_.length(sequence); }
-
-  [[nodiscard]] const std::vector<int32_t>& waiting(int64_t sequence) const {
-    return waits_[static_cast<size_t>(sequence)].tokens;
-  }
-
   // Computes what these wait with, each at least one token; hidden states of all of it, in their
   // order.
   Tensor run(std::span<const int64_t> sequences);
