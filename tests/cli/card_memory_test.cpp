@@ -1,7 +1,6 @@
 // A card that has too little memory for all at once: less is done together, then the weights take
 // less, then it goes on elsewhere.
 #include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -51,20 +50,6 @@ class CardMemory : public CardProgram {
       return 0;
     }
     return static_cast<uint64_t>(std::stod(needed[1]) * 1e6);
-  }
-
-  // What the last of the answers says of placement.
-  static Json placement_of(const ProgramOutcome& outcome) {
-    Json last;
-    std::istringstream lines(outcome.out);
-    for (std::string line; std::getline(lines, line);) {
-      const Json one = Json::parse(line, nullptr, false);
-      if (one.contains("placement")) {
-        last = one.at("placement");
-      }
-    }
-    EXPECT_TRUE(last.is_object()) << outcome.out << outcome.err;
-    return last;
   }
 
   // What every move said, where it led to.

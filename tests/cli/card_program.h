@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/process.h"
 #include "cli/recordings.h"
@@ -130,6 +132,27 @@ class CardProgram : public ::testing::Test {
   static void expect_text(const ProgramOutcome& outcome) {
     EXPECT_TRUE(outcome.end.ok()) << outcome.end.exit_code << ": " << outcome.err;
     EXPECT_NE(outcome.out, "") << outcome.err;
+  }
+
+  // Its answers in JSON, a line each; what is none is passed over.
+  static std::vector<nlohmann::json> answers_of(const ProgramOutcome& outcome) {
+    std::vector<nlohmann::json> answers;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) {
+      nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
+      if (answer.contains("placement")) {
+        answers.push_back(std::move(answer));
+      }
+    }
+    return answers;
+  }
+
+  // What the last of the answers says of placement.
+  static nlohmann::json placement_of(const ProgramOutcome& outcome) {
+    const std::vector<nlohmann::json> answers = answers_of(outcome);
+    nlohmann::json last = answers.empty() ? nlohmann::json() : answers.back().at("placement");
+    EXPECT_TRUE(last.is_object()) << outcome.out << outcome.err;
+    return last;
   }
 
   test::TemporaryFolder folder_;

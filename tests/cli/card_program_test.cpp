@@ -21,11 +21,6 @@ using ::testing::StartsWith;
 
 namespace fs = std::filesystem;
 
-// What an answer in JSON says of where it was computed.
-nlohmann::json placement_of(const ProgramOutcome& outcome) {
-  return nlohmann::json::parse(outcome.out).at("placement");
-}
-
 TEST_F(CardProgram, WritesWhatTheSimulationWrites) {
   // simt:0 computes at the level that an 8.9 card does.
   const ProgramOutcome simulated = transcribe("simt:0", {}, {"--storage", "f16"});

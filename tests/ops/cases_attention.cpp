@@ -113,9 +113,7 @@ struct AttentionTensors {
                   values.begin() + inputs.table(row).row(i) * width);
     }
     if (is_block_type(row.dtype)) {
-      std::vector<std::byte> bytes(storage_bytes(row.dtype, std::ssize(values)));
-      quantize(row.dtype, values, bytes.data());
-      return ops::from_host(backend, bytes, {rows, width}, row.dtype);
+      return blocks(backend, values, {rows, width}, row.dtype);
     }
     const Tensor x = matrix(backend, values, rows, width, row.layout);
     return row.dtype == DType::F32 ? x : ops::cast(backend, x, row.dtype);

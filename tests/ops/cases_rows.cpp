@@ -9,7 +9,6 @@
 #include "ops/inputs.h"
 #include "ops/op_case.h"
 #include "ops/ops.h"
-#include "tensor/quantize.h"
 
 namespace mynah::cases {
 namespace {
@@ -96,12 +95,6 @@ OpCase gather_case(DType dtype, int64_t d, int64_t count, Layout layout) {
   return c;
 }
 
-Tensor blocks_of(Backend& backend, const Tensor& x, DType dtype) {
-  std::vector<std::byte> bytes(storage_bytes(dtype, x.elements()));
-  quantize(dtype, ops::to_host(backend, x), bytes.data());
-  return ops::from_host(backend, bytes, x.shape(), dtype);
-}
-
 OpCase scatter_case(DType dtype, int64_t d, Layout layout) {
   constexpr int64_t kRows = 11;
   constexpr int64_t kCount = 4;
@@ -115,7 +108,7 @@ OpCase scatter_case(DType dtype, int64_t d, Layout layout) {
     const Tensor rows = ops::from_host(backend, some_rows(kRows, kCount), {kCount});
     return [=, &backend]() -> std::vector<Tensor> {
       if (is_block_type(dtype)) {
-        const Tensor cache = blocks_of(backend, before, dtype);
+        const Tensor cache = blocks(backend, normals(kRows * d, 1), {kRows, d}, dtype);
         ops::scatter_rows(backend, x, rows, cache);
         return {ops::dequantize(backend, cache)};
       }

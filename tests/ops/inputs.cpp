@@ -106,6 +106,12 @@ Tensor host_tensor(const Shape& shape, DType dtype, uint64_t seed, float scale) 
   return {wrap_host_memory(bytes->data(), bytes->size(), bytes), 0, shape, dtype, Device{}};
 }
 
+Tensor blocks(Backend& backend, std::span<const float> values, const Shape& shape, DType dtype) {
+  std::vector<std::byte> bytes(storage_bytes(dtype, std::ssize(values)));
+  quantize(dtype, values, bytes.data());
+  return ops::from_host(backend, bytes, shape, dtype);
+}
+
 std::span<const DType> weight_types() {
   static constexpr std::array kTypes = {
       DType::F32,  DType::F16,  DType::BF16, DType::I8,   DType::Q4_0, DType::Q4_1, DType::Q5_0,

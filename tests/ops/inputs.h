@@ -36,6 +36,9 @@ enum class Layout : uint8_t { Contiguous, Strided };
 Tensor matrix(Backend& backend, std::span<const float> values, int64_t rows, int64_t columns,
               Layout layout = Layout::Contiguous);
 
+// The values as blocks of a type that can_quantize(), on the backend.
+Tensor blocks(Backend& backend, std::span<const float> values, const Shape& shape, DType dtype);
+
 // A tensor of host memory, as a file would give it: f32 values rounded to any float type or, for
 // the types that mynah does not write, random bytes (the K types' scales small). Rows are the last
 // dimension.
