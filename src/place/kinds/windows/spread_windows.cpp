@@ -215,17 +215,17 @@ class SpreadWindows final : public WindowModel {
   // the first.
   void run_parts(int parts, FunctionRef<void(int)> fn) const override {
     std::vector<std::jthread> others;
-    int begun = 1;
-    try {
-      for (; begun < parts; ++begun) {
-        others.emplace_back([fn, i = begun] { fn(i); });
+    int at_once = parts;
+    for (int i = 1; i < at_once; ++i) {
+      try {
+        others.emplace_back([fn, i] { fn(i); });
+      } catch (const std::system_error&) {
+        at_once = i;
       }
-    } catch (const std::system_error&) {
-      // So many are all that can be had.
     }
     fn(0);
-    for (; begun < parts; ++begun) {
-      fn(begun);
+    for (int i = at_once; i < parts; ++i) {
+      fn(i);
     }
   }
 
