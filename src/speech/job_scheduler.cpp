@@ -126,7 +126,7 @@ void JobScheduler::accept_told() {
   for (Told& one : told) {
     if (one.outcome.heard) {
       accept(std::move(one));
-    } else {
+    } else if (!failure_) {  // what is cancelled because of it is told of, too
       failure_ = one.outcome.heard.error();
     }
   }
