@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/nearest_name.h"
 #include "engine/installed.h"
 #include "engine/model_files.h"
@@ -96,8 +97,24 @@ struct Choice {
   std::string why;
 };
 
-// A voice that no model has by that name: a path, a mix or a number, which the best model reads, or
-// a slip, which is told here with the voices of all.
+// A mix names voices, and how much of each: "af_bella(2)+af_sky(1)". Whether one is the model's.
+bool has_voice_of_mix(const SpeechModel& model, std::string_view mix) {
+  constexpr std::string_view kBetween = "+-,():*=";
+  if (mix.find_first_of(kBetween) == std::string_view::npos) {
+    return false;
+  }
+  while (!mix.empty()) {
+    const size_t end = std::min(mix.find_first_of(kBetween), mix.size());
+    if (has_voice(model, std::string(trimmed(mix.substr(0, end))))) {
+      return true;
+    }
+    mix.remove_prefix(std::min(end + 1, mix.size()));
+  }
+  return false;
+}
+
+// A voice that no model has, nor one of a mix: a path or a number, which the best model reads, or a
+// slip, which is told here with the voices of all.
 Status check_voice(std::span<const SpeechModel> models, const VoiceModel& builtin,
                    const std::string& voice) {
   std::vector<std::string> names;
@@ -107,10 +124,7 @@ Status check_voice(std::span<const SpeechModel> models, const VoiceModel& builti
   std::ranges::transform(builtin.voices(), std::back_inserter(names), &VoiceFacts::name);
   const bool file = voice.contains('/') || std::filesystem::path(voice).has_extension();
   const bool number = voice.find_first_not_of("0123456789") == std::string::npos;
-  const bool mix = voice.find_first_of("+-,():*=") != std::string::npos &&
-                   std::ranges::any_of(
-                       names, [&voice](const std::string& name) { return voice.contains(name); });
-  if (file || number || mix) {
+  if (file || number) {
     return {};
   }
   return fail(ErrorCode::Usage,
@@ -129,6 +143,11 @@ Result<Choice> best_choice(const Store& store, const SynthesizerWish& wish) {
         return Choice{.model = std::move(model),
                       .voice = std::move(voice),
                       .why = fmt::format("it has the voice {}", wish.voice)};
+      }
+    }
+    for (SpeechModel& model : models) {
+      if (has_voice_of_mix(model, wish.voice)) {
+        return Choice{.model = std::move(model), .voice = wish.voice, .why = "it has the voices"};
       }
     }
     const auto builtin = builtin_voice();

@@ -225,6 +225,8 @@ TEST_F(SpeakVerb, TellsNamesOfFilesFromWords) {
             0)
       << err();
   EXPECT_TRUE(folder_.has("out/0001.wav"));
+  EXPECT_EQ(speak({folder_ / "lines.jsonl", "-m", "hum", "--json-input", "-o", wav}), 2);
+  EXPECT_THAT(err(), HasSubstr("is one file, and --json-input makes one a line"));
   EXPECT_THAT(err(), HasSubstr("line 1: \"out\" is not known and passed over"));
 }
 
@@ -338,21 +340,25 @@ TEST_F(SpeakVerb, ALineMayNameAVoiceOfAnotherModel) {
                                    << R"({"text": "ab cd.", "voice": "nobody"})" << "\n"
                                    << R"({"text": "ab cd.", "voice": "ben"})" << "\n"
                                    << R"({"text": "ab cd.", "voice": "two"})" << "\n"
+                                   << R"({"text": "ab cd.", "voice": "cat(2)+dan"})" << "\n"
                                    << R"({"text": "ab cd."})";
   EXPECT_EQ(speak({"-f", folder_ / "lines", "--json-input", "--json", "--explain", "--output-dir",
                    folder_ / "out"}),
             1);
   const auto told = lines();
-  ASSERT_EQ(told.size(), 7U) << err();
+  ASSERT_EQ(told.size(), 8U) << err();
   std::vector<std::string> models;
   models.reserve(told.size());
   for (const auto& line : told) {
     models.push_back(line.value("model", "none"));
   }
   const std::string first = models.back();
-  EXPECT_THAT(models, testing::ElementsAre("one", "two", "builtin", "none", "one", "two", first));
+  EXPECT_THAT(models,
+              testing::ElementsAre("one", "two", "builtin", "none", "one", "two", "none", first));
   EXPECT_TRUE(first == "one" || first == "two");
   EXPECT_THAT(told[3]["error"]["message"], HasSubstr("no model here has a voice 'nobody'"));
+  EXPECT_THAT(told[6]["error"]["message"], HasSubstr("two has no voice 'cat(2)+dan'"))
+      << "the model of the voices says that it mixes none";
   EXPECT_EQ(told.back()["placement"]["stages"].size(), 4U) << "of both, on one placer";
   EXPECT_THAT(err(), HasSubstr("it has the voice"));
 

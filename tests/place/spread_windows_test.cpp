@@ -15,6 +15,7 @@
 namespace mynah::place {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -117,6 +118,15 @@ TEST_F(SpreadWindows, ADeviceThatIsNotThereIsRefusedOrLeftOut) {
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ((*model)->devices().text(), "simt:0");
   EXPECT_THAT(said.back(), HasSubstr("; the other devices hear without it"));
+
+  options = this->placer("stt=cuda:7+cuda:8,cpu");
+  options.say = [&](const std::string& line) { said.push_back(line); };
+  Placer without(std::move(options));
+  const auto alone = without.windows(file_);
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_EQ((*alone)->devices().text(), "cpu");
+  EXPECT_THAT(said.back(), AllOf(HasSubstr("cuda:7 was preferred, but it "),
+                                 HasSubstr("cuda:8 was preferred, but it ")));
 }
 
 }  // namespace

@@ -122,6 +122,12 @@ Status SpeakCommand::check(const Context& context) const {
   if (!sound_.folder.empty() && (!sound_.out.empty() || sound_.play)) {
     return fail(ErrorCode::Usage, "wanted --out, --play or --output-dir, found two of them");
   }
+  if (sound_.json_lines && !sound_.out.empty()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--out {} is one file, and --json-input makes one a line: wanted "
+                            "--output-dir FOLDER, or output_file in the lines",
+                            sound_.out));
+  }
   if (writes_lines() && !document.empty() && !is_plain_text(document)) {
     return fail(ErrorCode::Usage,
                 fmt::format("--output-dir and --json-input take lines of text, found the document "

@@ -258,10 +258,11 @@ Result<std::shared_ptr<const WindowModel>> place_windows(
       missing = missing.value_or(std::move(model).error());
     }
   }
-  StageDevices after{.automatic = false, .devices = {last, wanted.devices.end()}};
   if (models.empty()) {
-    return open(after);
+    // The whole list in its order, so that it is told why none of those before was taken.
+    return open({.automatic = false, .devices = wanted.devices});
   }
+  StageDevices after{.automatic = false, .devices = {last, wanted.devices.end()}};
   if (missing && state->context().options().say) {
     state->context().options().say(missing->message + "; the other devices hear without it");
   }
