@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "audio/headerless.h"
-#include "audio/input_file.h"
 #include "audio/joined.h"
 #include "audio/joined_reader.h"
 #include "audio/media_reader.h"
@@ -67,6 +66,10 @@ Result<std::unique_ptr<FrameReader>> open_frames(InputFile input, const AudioOpe
 Result<std::unique_ptr<AudioSource>> open_audio(const std::string& path,
                                                 const AudioOpenOptions& options) {
   MYNAH_TRY(InputFile input, open_input_file(path, options.stop));
+  return open_audio(std::move(input), options);
+}
+
+Result<std::unique_ptr<AudioSource>> open_audio(InputFile input, const AudioOpenOptions& options) {
   std::string name = input.name;
   MYNAH_TRY(std::unique_ptr<FrameReader> reader, open_frames(std::move(input), options));
   return MonoSource::create(std::move(reader), std::move(name), options);

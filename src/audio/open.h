@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "audio/input_file.h"
 #include "audio/source.h"
 #include "base/result.h"
 
@@ -53,5 +54,8 @@ struct AudioOpenOptions {
 // Environment (mynah-media is needed and missing). What is damaged or cut off shows while reading.
 Result<std::unique_ptr<AudioSource>> open_audio(const std::string& path,
                                                 const AudioOpenOptions& options);
+
+// The same of what is open already.
+Result<std::unique_ptr<AudioSource>> open_audio(InputFile input, const AudioOpenOptions& options);
 
 }  // namespace mynah

@@ -1,0 +1,91 @@
+#include "server/errors.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What of a request does not depend on what is in it may work another time.
+bool may_be_tried_again(ErrorCode code) {
+  return code == ErrorCode::Busy || code == ErrorCode::Io || code == ErrorCode::Device;
+}
+
+const char* openai_type(int status) {
+  return status == 401   ? "authentication_error"
+         : status == 403 ? "permission_error"
+         : status == 429 ? "rate_limit_error"
+         : status >= 500 ? "server_error"
+                         : "invalid_request_error";
+}
+
+const char* openai_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::NotFound:
+      return "not_found";
+    case ErrorCode::Unsupported:
+      return "unsupported";
+    case ErrorCode::OutOfMemory:
+      return "insufficient_memory";
+    case ErrorCode::Device:
+      return "device_failed";
+    case ErrorCode::Busy:
+      return "busy";
+    case ErrorCode::Environment:
+      return "not_available";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+int error_status(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::InvalidInput:
+    case ErrorCode::Unsupported:
+    case ErrorCode::Usage:
+      return 400;
+    case ErrorCode::NotFound:
+      return 404;
+    case ErrorCode::Cancelled:
+      return 499;
+    case ErrorCode::Busy:
+      return 429;
+    case ErrorCode::OutOfMemory:
+    case ErrorCode::Device:
+    case ErrorCode::Environment:
+      return 503;
+    case ErrorCode::Io:
+      return 500;
+  }
+  return 500;
+}
+
+Response openai_error(const Error& error, const std::string& param, const std::string& code) {
+  Response response;
+  response.status = error_status(error.code);
+  Json told = {{"message", error.message},
+               {"type", openai_type(response.status)},
+               {"param", nullptr},
+               {"code", nullptr}};
+  if (!param.empty()) {
+    told["param"] = param;
+  }
+  if (!code.empty()) {
+    told["code"] = code;
+  } else if (const char* own = openai_code(error.code)) {
+    told["code"] = own;
+  }
+  response.body = Json{{"error", told}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (error.code == ErrorCode::Busy) {
+    response.headers.set("Retry-After", "1");
+    response.headers.set("retry-after-ms", "1000");
+  } else if (!may_be_tried_again(error.code)) {
+    response.headers.set("x-should-retry", "false");
+  }
+  return response;
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,23 @@
+// What clients are told of errors.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "server/http/message.h"
+
+namespace mynah::server {
+
+// The status of an answer that says so. Libraries send a request again where it is 408, 409, 429 or
+// from 500 on, unless "x-should-retry: false" stands beside it, as it does beside what another try
+// would not mend (openai-python, _base_client.py).
+[[nodiscard]] int error_status(ErrorCode code);
+
+// As OpenAI's API tells errors: {"error":{"message","type","param","code"}}, with the headers that
+// libraries obey. `param`: the field that is wrong; "": none in particular. `code`: for programs;
+// "": that of the error.
+[[nodiscard]] Response openai_error(const Error& error, const std::string& param = {},
+                                    const std::string& code = {});
+
+}  // namespace mynah::server

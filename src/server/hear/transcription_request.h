@@ -1,0 +1,28 @@
+// What a client asks to have heard: OpenAI's fields and those that others' clients add.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "server/field_error.h"
+#include "server/http/body.h"
+#include "speech/recognizer_options.h"
+
+namespace mynah::server {
+
+// How the text is answered.
+enum class TranscriptAnswer : uint8_t { Json, Text, Srt, Vtt, VerboseJson };
+
+struct TranscriptionRequest {
+  std::string model;
+  TranscriptAnswer answer = TranscriptAnswer::Json;
+  bool stream = false;  // as it is heard, by server-sent events
+  bool log_probabilities = false;
+  RecognizerOptions options;
+};
+
+// Reads the fields of a form (OpenAI's API reference, audio/createTranscription). Fields that
+// nobody knows are passed over, as OpenAI does.
+std::expected<TranscriptionRequest, FieldError> parse_transcription(const Body& body, Task task);
+
+}  // namespace mynah::server

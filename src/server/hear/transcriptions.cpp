@@ -1,0 +1,248 @@
+#include "server/hear/transcriptions.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "audio/open.h"
+#include "server/errors.h"
+#include "server/events.h"
+#include "server/hear/transcription_request.h"
+#include "speech/writers.h"
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Without the space that Whisper writes before every word.
+std::string_view from_first_word(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+std::string whole_text(const Transcript& transcript) {
+  std::string text(from_first_word(text_of(transcript.segments)));
+  while (text.ends_with(' ')) {
+    text.pop_back();
+  }
+  return text;
+}
+
+// Of each token of the text, as OpenAI's include[]=logprobs.
+Json log_probabilities(std::span<const Segment> segments, const Recognizer& recognizer) {
+  Json all = Json::array();
+  for (const Segment& segment : segments) {
+    const size_t count = std::min(segment.tokens.size(), segment.token_log_probabilities.size());
+    for (size_t i = 0; i < count; ++i) {
+      const std::string text = recognizer.token_text(segment.tokens[i]);
+      Json bytes = Json::array();
+      for (const char c : text) {
+        bytes.push_back(static_cast<unsigned char>(c));
+      }
+      all.push_back({{"token", text},
+                     {"bytes", std::move(bytes)},
+                     {"logprob", segment.token_log_probabilities[i]}});
+    }
+  }
+  return all;
+}
+
+// Whole seconds, as OpenAI counts them.
+Json usage_by_duration(const Transcript& transcript) {
+  return {{"type", "duration"}, {"seconds", std::llround(std::ceil(transcript.duration_s))}};
+}
+
+// transcript.text.done knows tokens alone: those that were written, none that were read.
+Json usage_by_tokens(const Transcript& transcript) {
+  size_t tokens = 0;
+  for (const Segment& segment : transcript.segments) {
+    tokens += segment.tokens.size();
+  }
+  return {
+      {"type", "tokens"}, {"input_tokens", 0}, {"output_tokens", tokens}, {"total_tokens", tokens}};
+}
+
+class TranscriptionExchange final : public RecognizerObserver {
+ public:
+  TranscriptionExchange(Exchange& exchange, const TranscriptionRequest& request,
+                        const Hearing& hearing)
+      : exchange_(exchange), request_(request), hearing_(hearing) {}
+
+  void on_segment(size_t /*job*/, const Segment& segment) override {
+    if (!request_.stream) {
+      return;
+    }
+    const std::string_view text = begun_ ? segment.text : from_first_word(segment.text);
+    if (text.empty()) {
+      return;
+    }
+    begin();
+    Json delta = {{"type", "transcript.text.delta"}, {"delta", text}};
+    if (request_.log_probabilities) {
+      delta["logprobs"] = log_probabilities({&segment, 1}, *hearing_.lease->recognizer);
+    }
+    write(dumped(delta));
+  }
+
+  void on_done(size_t /*job*/, const Result<Transcript>& result) override {
+    if (!result) {
+      fail_with(result.error());
+    } else if (request_.stream) {
+      end_stream(*result);
+    } else {
+      answer(*result);
+    }
+  }
+
+ private:
+  void begin() {
+    if (!begun_) {
+      begun_ = true;
+      Response response = event_stream();
+      name_model(response);
+      exchange_.begin(std::move(response));
+    }
+  }
+
+  // Where the client left, the recogniser sees that by itself.
+  void write(const std::string& json) { static_cast<void>(exchange_.write(event(json))); }
+
+  void name_model(Response& response) const {
+    response.headers.set("X-Mynah-Model", hearing_.name);
+    response.headers.set("X-Mynah-Device", "stt=" + hearing_.lease->device());
+  }
+
+  void fail_with(const Error& error) {
+    Response told = openai_error(error, "file");
+    if (!begun_) {
+      exchange_.answer(std::move(told));
+      return;
+    }
+    write(dumped(Json::parse(told.body)));
+    exchange_.end();
+  }
+
+  void end_stream(const Transcript& transcript) {
+    begin();
+    Json done = {{"type", "transcript.text.done"}, {"text", whole_text(transcript)}};
+    done["languages"] = Json::array({Json{{"code", transcript.language}}});
+    if (request_.log_probabilities) {
+      done["logprobs"] = log_probabilities(transcript.segments, *hearing_.lease->recognizer);
+    }
+    done["usage"] = usage_by_tokens(transcript);
+    write(dumped(done));
+    exchange_.end();
+  }
+
+  [[nodiscard]] std::string json_answer(const Transcript& transcript) const {
+    Json json = {{"text", whole_text(transcript)}};
+    json["languages"] = Json::array({Json{{"code", transcript.language}}});
+    if (transcript.segments.empty()) {
+      json["no_speech"] = true;
+    }
+    if (request_.log_probabilities) {
+      json["logprobs"] = log_probabilities(transcript.segments, *hearing_.lease->recognizer);
+    }
+    json["usage"] = usage_by_duration(transcript);
+    return dumped(json) + "\n";
+  }
+
+  void answer(const Transcript& transcript) {
+    WriterOptions writer;
+    writer.cues = CueShape::Readable;
+    writer.words = request_.options.decoding.words;
+    Response response;
+    name_model(response);
+    switch (request_.answer) {
+      case TranscriptAnswer::Json:
+        response.body = json_answer(transcript);
+        break;
+      case TranscriptAnswer::VerboseJson: {
+        Json json = Json::parse(transcript_json_line(transcript, writer));
+        json["usage"] = usage_by_duration(transcript);
+        response.body = dumped(json) + "\n";
+        break;
+      }
+      case TranscriptAnswer::Text:
+        response.type = "text/plain; charset=utf-8";
+        response.body = whole_text(transcript) + "\n";
+        break;
+      case TranscriptAnswer::Srt:
+        response.type = "text/plain; charset=utf-8";
+        response.body = write_transcript(transcript, TranscriptFormat::Srt, writer);
+        break;
+      case TranscriptAnswer::Vtt:
+        response.type = "text/vtt; charset=utf-8";
+        response.body = write_transcript(transcript, TranscriptFormat::Vtt, writer);
+        break;
+    }
+    exchange_.answer(std::move(response));
+  }
+
+  Exchange& exchange_;
+  const TranscriptionRequest& request_;
+  const Hearing& hearing_;
+  bool begun_ = false;
+};
+
+// The form's recording: the part called "file", else the only file.
+const FormFile* recording_of(const Body& body) {
+  for (const FormFile& file : body.files) {
+    if (file.field == "file") {
+      return &file;
+    }
+  }
+  return body.files.size() == 1 ? body.files.data() : nullptr;
+}
+
+void transcribe(Service& service, Task task, const std::string& media_program, Exchange& exchange) {
+  const FormFile* const file = recording_of(exchange.body());
+  if (file == nullptr) {
+    exchange.answer(openai_error(
+        {ErrorCode::InvalidInput, "file: wanted a recording, such as curl -F file=@talk.mp3"},
+        "file"));
+    return;
+  }
+  auto request = parse_transcription(exchange.body(), task);
+  if (!request) {
+    exchange.answer(openai_error(request.error().error, request.error().field));
+    return;
+  }
+  const auto hearing = service.hearing(request->model);
+  if (!hearing) {
+    const bool missing = hearing.error().code == ErrorCode::NotFound;
+    exchange.answer(openai_error(hearing.error(), "model", missing ? "model_not_found" : ""));
+    return;
+  }
+  const Recognizer& recognizer = *hearing->lease->recognizer;
+  if (const Status checked = recognizer.check(request->options); !checked) {
+    exchange.answer(openai_error(checked.error()));
+    return;
+  }
+  const std::string name = file->name.empty() ? "the file" : file->name;
+  const RecognizerJob job{.name = name, .open = [&]() -> Result<std::unique_ptr<AudioSource>> {
+                            MYNAH_TRY(InputFile input, file->bytes.open(name));
+                            AudioOpenOptions options;
+                            options.media_program = media_program;
+                            options.stop = exchange.stop();
+                            return open_audio(std::move(input), options);
+                          }};
+  TranscriptionExchange observer(exchange, *request, *hearing);
+  recognizer.run({&job, 1}, request->options, observer, exchange.stop());
+}
+
+}  // namespace
+
+Handler transcriptions(Service& service, Task task, std::string media_program) {
+  return [&service, task, media_program = std::move(media_program)](Exchange& exchange) {
+    transcribe(service, task, media_program, exchange);
+  };
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,134 @@
+#include "server/http/router.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mynah::server {
+namespace {
+
+// Whether a route's path is that path; what its braces take.
+bool matches(std::string_view route, std::string_view path, std::string& part) {
+  const size_t brace = route.find('{');
+  if (brace == std::string_view::npos) {
+    return route == path;
+  }
+  const size_t end = route.find('}');
+  const std::string_view behind = route.substr(end + 1);
+  if (!path.starts_with(route.substr(0, brace)) || path.size() < brace + behind.size() + 1 ||
+      !path.ends_with(behind)) {
+    return false;
+  }
+  const std::string_view taken = path.substr(brace, path.size() - brace - behind.size());
+  if (!behind.empty() && taken.contains('/')) {
+    return false;
+  }
+  part = taken;
+  return true;
+}
+
+}  // namespace
+
+Router::Router(std::vector<Route> routes, Gate gate, ErrorTeller tell_error)
+    : routes_(std::move(routes)),
+      gate_(std::move(gate)),
+      tell_error_(std::move(tell_error)),
+      start_(static_cast<uint64_t>(::time(nullptr)) & UINT32_MAX) {}
+
+const Route* Router::find(std::string_view method, std::string_view path, std::string& part) const {
+  const std::string_view as = method == "HEAD" ? "GET" : method;
+  // What is named in full comes before what braces take.
+  const Route* found = nullptr;
+  for (const Route& route : routes_) {
+    std::string taken;
+    if (route.method == as && matches(route.path, path, taken) &&
+        (found == nullptr || taken.empty())) {
+      found = &route;
+      part = taken;
+    }
+  }
+  return found;
+}
+
+std::string Router::methods_of(std::string_view path) const {
+  std::string methods;
+  for (const Route& route : routes_) {
+    std::string ignored;
+    if (matches(route.path, path, ignored) && !methods.contains(route.method)) {
+      methods += (methods.empty() ? "" : ", ") + route.method;
+    }
+  }
+  return methods;
+}
+
+std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
+  if (auto turned_away = gate_.check_origin(head)) {
+    return std::unexpected(*std::move(turned_away));
+  }
+  // A client that adds a slash, or has one at the end of its address, means the same.
+  std::string path = head.path;
+  while (path.starts_with("//")) {
+    path.erase(0, 1);
+  }
+  if (path.size() > 1 && path.ends_with('/')) {
+    path.pop_back();
+  }
+  const std::string methods = methods_of(path);
+  if (methods.empty()) {
+    return std::unexpected(
+        refusal(head, {ErrorCode::NotFound,
+                       fmt::format("there is nothing at {}{}", head.path, suggestion_for(path))}));
+  }
+  if (head.method == "OPTIONS") {
+    return Plan{.accepts = Accepts::Nothing,
+                .handler = [allowed = gate_.preflight(head, methods)](Exchange& exchange) {
+                  exchange.answer(allowed);
+                }};
+  }
+  const Route* const route = find(head.method, path, head.part);
+  if (route == nullptr) {
+    Response refused =
+        refusal(head, {ErrorCode::Unsupported,
+                       fmt::format("wanted {} of {}, found {}", methods, path, head.method)});
+    refused.status = 405;
+    refused.headers.set("Allow", methods);
+    return std::unexpected(std::move(refused));
+  }
+  if (auto turned_away = gate_.check_key(head, route->open)) {
+    return std::unexpected(*std::move(turned_away));
+  }
+  return Plan{.accepts = route->accepts, .handler = route->handler};
+}
+
+std::string Router::suggestion_for(std::string_view path) const {
+  // People write the address of one route where its base is wanted, and clients add to it.
+  for (const Route& route : routes_) {
+    if (path.ends_with(route.path) && route.path.size() > 1) {
+      return fmt::format("; did you mean {}?", route.path);
+    }
+    if (("/v1" + std::string(path)) == route.path) {
+      return fmt::format("; did you mean {}? The base of the address ends in /v1", route.path);
+    }
+  }
+  return "; / has the page, /v1/models the models";
+}
+
+Response Router::refusal(const RequestHead& head, const Error& error) const {
+  return tell_error_(head, error);
+}
+
+void Router::dress(const RequestHead& head, Response& response) {
+  gate_.dress(head, response);
+  response.headers.set("X-Request-Id", fmt::format("req_{:08x}{:06x}", start_, ++requests_));
+  response.headers.set("X-Content-Type-Options", "nosniff");
+}
+
+void Router::on_served(const RequestHead& head, const Served& served) {
+  if (log_) {
+    log_(head, served);
+  }
+}
+
+}  // namespace mynah::server

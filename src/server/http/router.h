@@ -1,0 +1,59 @@
+// Router: which handler answers what, and who may ask it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/access/gate.h"
+#include "server/http/front.h"
+
+namespace mynah::server {
+
+// One row of the server's table.
+struct Route {
+  std::string method;  // "GET"
+  // "/v1/models/{name}": what is in braces is one part of the path, or at the end all that is left
+  // of it, and the handler finds it in RequestHead::part.
+  std::string path;
+  std::string help;  // one line
+  Handler handler;
+  Accepts accepts = Accepts::Nothing;
+  Open open = Open::WithKey;
+};
+
+class Router final : public Front {
+ public:
+  Router(std::vector<Route> routes, Gate gate, ErrorTeller tell_error);
+
+  [[nodiscard]] std::expected<Plan, Response> plan(RequestHead& head) override;
+  [[nodiscard]] Response refusal(const RequestHead& head, const Error& error) const override;
+  void dress(const RequestHead& head, Response& response) override;
+  void on_served(const RequestHead& head, const Served& served) override;
+
+  // Told each request that is over, from the network's thread.
+  using Log = std::function<void(const RequestHead& head, const Served& served)>;
+
+  void log_to(Log log) { log_ = std::move(log); }
+
+ private:
+  // The route of that method for the path; null: there is none. `part`: what its braces took.
+  [[nodiscard]] const Route* find(std::string_view method, std::string_view path,
+                                  std::string& part) const;
+  // What is added to "there is nothing at PATH".
+  [[nodiscard]] std::string suggestion_for(std::string_view path) const;
+  // The methods that the path knows: "GET, HEAD".
+  [[nodiscard]] std::string methods_of(std::string_view path) const;
+
+  std::vector<Route> routes_;
+  Gate gate_;
+  ErrorTeller tell_error_;
+  std::atomic<uint64_t> requests_{0};
+  const uint64_t start_;  // of requests' names
+  Log log_;
+};
+
+}  // namespace mynah::server

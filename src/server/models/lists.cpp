@@ -1,0 +1,102 @@
+#include "server/models/lists.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/store_folders.h"
+#include "server/errors.h"
+#include "server/models/openai_names.h"
+#include "speech/synthesizer.h"
+#include "store/families.h"
+#include "store/speech_models.h"
+#include "store/store.h"
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Store store_of(const Service& service) {
+  return Store(engine::store_folders(service.environment()));
+}
+
+Json model_json(const std::string& name, const std::string& family, std::string_view task) {
+  return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", family}, {"task", task}};
+}
+
+// Those that hear or speak, and the built-in ones, which are always there.
+Json all_models(const Service& service) {
+  Json models = Json::array();
+  for (const StoredModel& model : store_of(service).list()) {
+    const bool hears = is_for(model.family, FamilyKind::SpeechToText);
+    if (hears || is_for(model.family, FamilyKind::Speech)) {
+      models.push_back(model_json(model.name, model.family,
+                                  hears ? "automatic-speech-recognition" : "text-to-speech"));
+    }
+  }
+  models.push_back(model_json("builtin", "mynah", "automatic-speech-recognition"));
+  return models;
+}
+
+}  // namespace
+
+Handler model_list(const Service& service) {
+  return [&service](Exchange& exchange) {
+    exchange.answer({.body = line_of({{"object", "list"}, {"data", all_models(service)}})});
+  };
+}
+
+Handler one_model(const Service& service) {
+  return [&service](Exchange& exchange) {
+    const std::string& name = exchange.head().part;
+    for (const Json& model : all_models(service)) {
+      if (model["id"] == name) {
+        exchange.answer({.body = line_of(model)});
+        return;
+      }
+    }
+    exchange.answer(openai_error(
+        {ErrorCode::NotFound,
+         fmt::format("there is no model '{}' here; GET /v1/models lists what there is", name)},
+        "model", "model_not_found"));
+  };
+}
+
+Handler audio_models(const Service& service) {
+  return [&service](Exchange& exchange) {
+    Json models = Json::array();
+    for (const Json& model : all_models(service)) {
+      models.push_back({{"id", model["id"]}});
+    }
+    exchange.answer({.body = line_of({{"models", models}})});
+  };
+}
+
+Handler audio_voices(const Service& service) {
+  return [&service](Exchange& exchange) {
+    std::vector<std::string> names;
+    for (const SpeechModel& model : installed_speech_models(store_of(service))) {
+      for (const InstalledVoice& voice : model.voices) {
+        names.push_back(voice.name);
+      }
+    }
+    for (const VoiceFacts& voice : builtin_voice()->voices()) {
+      names.push_back(voice.name);
+    }
+    std::ranges::copy(openai_voices(), std::back_inserter(names));
+    Json voices = Json::array();
+    const bool plain = exchange.head().asked("legacy") == "true";
+    for (const std::string& name : names) {
+      voices.push_back(plain ? Json(name) : Json{{"id", name}, {"name", name}});
+    }
+    exchange.answer({.body = line_of({{"voices", voices}})});
+  };
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,38 @@
+#include "server/models/openai_names.h"
+
+#include "base/embedded_file.h"
+#include "base/tsv_lines.h"
+
+MYNAH_EMBEDDED_FILE(openai_model_table, MYNAH_OPENAI_MODELS)
+MYNAH_EMBEDDED_FILE(openai_voice_table, MYNAH_OPENAI_VOICES)
+
+namespace mynah::server {
+
+bool is_openai_model(std::string_view name) {
+  bool found = false;
+  for_each_tsv_line<1>(openai_model_table(),
+                       [&](const auto& fields) { found = found || fields[0] == name; });
+  return found;
+}
+
+std::vector<std::string> voices_like(std::string_view name) {
+  constexpr size_t kFields = 4;
+  std::vector<std::string> voices;
+  for_each_tsv_line<kFields>(openai_voice_table(), [&](const auto& fields) {
+    for (size_t i = 1; fields[0] == name && i < kFields; ++i) {
+      if (!fields[i].empty()) {
+        voices.emplace_back(fields[i]);
+      }
+    }
+  });
+  return voices;
+}
+
+std::vector<std::string> openai_voices() {
+  std::vector<std::string> voices;
+  for_each_tsv_line<1>(openai_voice_table(),
+                       [&](const auto& fields) { voices.emplace_back(fields[0]); });
+  return voices;
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,121 @@
+#include "server/models/service.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/installed.h"
+#include "engine/store_folders.h"
+#include "server/models/openai_names.h"
+#include "store/families.h"
+#include "store/store.h"
+
+namespace mynah::server {
+namespace {
+
+// What a client names goes no further than the store: it is no path.
+Status check_is_no_path(const std::string& what, const std::string& name) {
+  if (name.contains('/') || name.starts_with('.')) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted a name, found the path '{}'", what, name));
+  }
+  return {};
+}
+
+// "tiny.en" of ".../models/tiny.en/model.gguf"; a path that is not the store's by its own name.
+std::string name_of(const Store& store, const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path of_model(path);
+  const fs::path folder = of_model.filename() == "model.gguf" ? of_model.parent_path() : of_model;
+  return store.find(folder.filename().string()) ? folder.filename().string()
+                                                : of_model.stem().string();
+}
+
+}  // namespace
+
+Service::Service(ServiceOptions options, engine::Surroundings surroundings,
+                 std::unique_ptr<engine::Engine> engine)
+    : options_(std::move(options)),
+      surroundings_(std::move(surroundings)),
+      engine_(std::move(engine)) {}
+
+Result<std::unique_ptr<Service>> Service::create(ServiceOptions options,
+                                                 engine::Surroundings surroundings) {
+  MYNAH_TRY(auto engine, engine::Engine::create(options.placement, surroundings));
+  return std::unique_ptr<Service>(
+      new Service(std::move(options), std::move(surroundings), std::move(engine)));
+}
+
+std::string Service::meant_by(const std::string& name) const {
+  const auto alias = std::ranges::find(options_.aliases, name, &Alias::name);
+  if (alias != options_.aliases.end()) {
+    return alias->model;
+  }
+  const Store store(engine::store_folders(surroundings_.environment));
+  const auto own = store.find(name);
+  return own && is_for(own->family, FamilyKind::SpeechToText) ? own->name
+         : name == "builtin"                                  ? name
+                                                              : std::string();
+}
+
+Result<Hearing> Service::hearing(const std::string& name) {
+  MYNAH_TRY_STATUS(check_is_no_path("model", name));
+  std::string meant = name.empty() ? std::string() : meant_by(name);
+  if (meant.empty() && options_.strict && !name.empty() && !is_openai_model(name)) {
+    return fail(
+        ErrorCode::NotFound,
+        fmt::format("model: there is no '{}' here; GET /v1/models lists what there is", name));
+  }
+  engine::RecognizerWish wish;
+  wish.model = meant.empty() ? options_.model : meant;
+  wish.vad_model = options_.vad_model;
+  wish.offline = options_.offline;
+  MYNAH_TRY(auto lease, engine_->recognizer(std::move(wish), engine::Engine::Warm::Yes));
+  const Store store(engine::store_folders(surroundings_.environment));
+  std::string called = lease->model_path.empty() ? "builtin" : name_of(store, lease->model_path);
+  return Hearing{.lease = std::move(lease), .name = std::move(called)};
+}
+
+Result<Speaking> Service::speaking(const std::string& voice, const std::string& language) {
+  MYNAH_TRY_STATUS(check_is_no_path("voice", voice));
+  // OpenAI's voices are those of other models: each has some that sound like it, or any will do.
+  std::vector<std::string> wanted = {voice};
+  if (const auto like = voices_like(voice); !like.empty()) {
+    wanted.insert(wanted.end(), like.begin(), like.end());
+    wanted.push_back(options_.voice);
+  } else if (voice.empty()) {
+    wanted = {options_.voice};
+  }
+  Result<Speaking> found = speaking_by(wanted.front(), language);
+  for (size_t i = 1; !found && i < wanted.size(); ++i) {
+    if (auto other = speaking_by(wanted[i], language)) {
+      return other;
+    }
+  }
+  return found;
+}
+
+Result<Speaking> Service::speaking_by(const std::string& voice, const std::string& language) {
+  engine::SynthesizerWish wish;
+  wish.model = options_.voice_model;
+  wish.language = language;
+  wish.reads = true;
+  wish.voice = voice;
+  auto model = engine::speaking_model(wish, surroundings_.environment);
+  if (!model) {
+    Error error = std::move(model).error();
+    error.code = error.code == ErrorCode::Usage ? ErrorCode::NotFound : error.code;
+    return std::unexpected(std::move(error));
+  }
+  MYNAH_TRY(auto lease, engine_->synthesizer(wish, *model, engine::Engine::Warm::Yes));
+  SpeakOptions options;
+  options.voice.voice = model->voice;
+  MYNAH_TRY_STATUS(lease->synthesizer->check(options));
+  std::string called = lease->synthesizer->model().name();
+  return Speaking{
+      .lease = std::move(lease), .name = std::move(called), .voice = std::move(model->voice)};
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,74 @@
+// Service: the models that a server works with, by the names that clients call them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace mynah::server {
+
+// A name that clients use, and what is meant by it here: OpenAI's names for models, for one.
+struct Alias {
+  std::string name;
+  std::string model;
+};
+
+struct ServiceOptions {
+  engine::PlacementWish placement;
+  std::string model = "auto";      // that hears, where a request names none that is here
+  std::string vad_model = "auto";  // that it hears with
+  std::string voice_model = "auto";
+  std::string voice;  // where a request names none that is here
+  bool offline = false;
+  bool strict = false;         // a name that is not known is refused; else the default is taken
+  std::vector<Alias> aliases;  // besides those that everybody uses
+};
+
+// A model to hear with, and what it is called.
+struct Hearing {
+  engine::Leases<engine::OpenedRecognizer>::Lease lease;
+  std::string name;
+};
+
+struct Speaking {
+  engine::Leases<engine::OpenedSynthesizer>::Lease lease;
+  std::string name;
+  std::string voice;
+};
+
+// Thread-safe.
+class Service {
+ public:
+  static Result<std::unique_ptr<Service>> create(ServiceOptions options,
+                                                 engine::Surroundings surroundings);
+
+  // The model that a client means by that name ("": it names none), opened where it is not.
+  // NotFound where names are strict; else the errors of opening.
+  [[nodiscard]] Result<Hearing> hearing(const std::string& name);
+
+  // The model that has that voice ("": any). NotFound where nobody has.
+  [[nodiscard]] Result<Speaking> speaking(const std::string& voice, const std::string& language);
+
+  [[nodiscard]] engine::Engine& engine() { return *engine_; }
+
+  [[nodiscard]] const Environment& environment() const { return surroundings_.environment; }
+
+  [[nodiscard]] const ServiceOptions& options() const { return options_; }
+
+ private:
+  Service(ServiceOptions options, engine::Surroundings surroundings,
+          std::unique_ptr<engine::Engine> engine);
+
+  // The model that has that very voice.
+  [[nodiscard]] Result<Speaking> speaking_by(const std::string& voice, const std::string& language);
+  // What a client's name means; "": nothing that is known.
+  [[nodiscard]] std::string meant_by(const std::string& name) const;
+
+  ServiceOptions options_;
+  engine::Surroundings surroundings_;
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+}  // namespace mynah::server

@@ -1,0 +1,448 @@
+#include "server/net/connection.h"
+
+#include <array>
+#include <limits>
+#include <optional>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <fmt/format.h>
+
+#include "base/ascii.h"
+
+namespace mynah::server {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+constexpr size_t kMostHead = 64U << 10U;
+constexpr size_t kPiece = 64U << 10U;
+constexpr size_t kMostAhead = 256U << 10U;
+
+// Beast's idea of a body that is handed on as it comes.
+struct TakenBody {
+  struct value_type {
+    BodyTaker* taker = nullptr;
+    std::optional<Error> error;
+  };
+
+  class reader {
+   public:
+    template <bool is_request, class Fields>
+    reader(http::header<is_request, Fields>& /*header*/, value_type& body) : body_(body) {}
+
+    void init(const boost::optional<uint64_t>& /*length*/, error_code& error) { error = {}; }
+
+    template <class Buffers>
+    size_t put(const Buffers& buffers, error_code& error) {
+      size_t taken = 0;
+      for (auto it = asio::buffer_sequence_begin(buffers); it != asio::buffer_sequence_end(buffers);
+           ++it) {
+        const asio::const_buffer buffer(*it);
+        Status status = body_.taker->take({static_cast<const char*>(buffer.data()), buffer.size()});
+        if (!status) {
+          body_.error = std::move(status).error();
+          error = http::error::body_limit;
+          return taken;
+        }
+        taken += buffer.size();
+      }
+      error = {};
+      return taken;
+    }
+
+    void finish(error_code& error) { error = {}; }
+
+   private:
+    value_type& body_;
+  };
+};
+
+std::string_view view_of(boost::beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+struct Connection::Request {
+  http::request_parser<TakenBody> parser;
+  RequestHead head;
+  Front::Plan plan;
+  Body body;
+  bool keeps = false;     // another request may follow
+  bool chunked = false;   // the answer is
+  bool bodiless = false;  // the answer's body is not sent: HEAD
+  Response refusal;
+  Clock::time_point began{};
+  Served served;
+};
+
+Connection::Connection(const asio::any_io_executor& executor, std::unique_ptr<Stream> stream,
+                       std::string peer, Front& front, WorkThreads& threads,
+                       const ConnectionSettings& settings)
+    : executor_(executor),
+      stream_(std::move(stream)),
+      peer_(std::move(peer)),
+      front_(front),
+      threads_(threads),
+      settings_(settings),
+      came_(executor),
+      room_(executor),
+      handled_(executor),
+      watch_(executor) {}
+
+Connection::~Connection() = default;
+
+asio::awaitable<void> Connection::run() {
+  const auto self = shared_from_this();
+  asio::co_spawn(executor_, [self] { return self->read_ahead(); }, asio::detached);
+  bool more = true;
+  while (more && !last_) {
+    more = co_await serve_one();
+  }
+  close(false);
+}
+
+void Connection::drain() {
+  last_ = true;
+  if (exchange_ == nullptr && inbox_.empty()) {
+    close(false);
+  }
+}
+
+void Connection::stop() {
+  last_ = true;
+  if (exchange_ != nullptr) {
+    exchange_->leave();
+  }
+  close(false);
+}
+
+void Connection::close(bool reset) {
+  if (!over_) {
+    over_ = true;
+    stream_->close(reset);
+    came_.notify();
+    room_.notify();
+    handled_.notify();
+  }
+}
+
+asio::awaitable<void> Connection::read_ahead() {
+  std::array<char, kPiece> piece{};
+  while (!over_) {
+    if (inbox_.size() >= kMostAhead) {
+      co_await room_.wait(Clock::time_point::max());
+      continue;
+    }
+    const size_t count = co_await stream_->read_some(asio::buffer(piece));
+    if (count == 0) {
+      break;
+    }
+    inbox_.append(piece.data(), count);
+    came_.notify();
+  }
+  gone_ = true;
+  if (exchange_ != nullptr) {
+    exchange_->leave();
+  }
+  came_.notify();
+  handled_.notify();
+}
+
+asio::awaitable<bool> Connection::wait_for_bytes(Clock::time_point until) {
+  while (inbox_.empty() && !gone_ && !over_ && Clock::now() < until) {
+    co_await came_.wait(until);
+  }
+  co_return !inbox_.empty() && !over_;
+}
+
+asio::awaitable<bool> Connection::refuse_body(Request& request, const Error& error) {
+  request.refusal = front_.refusal(request.head, error);
+  if (error.code == ErrorCode::OutOfMemory) {
+    request.refusal.status = 413;
+  }
+  co_return co_await refuse(request);
+}
+
+asio::awaitable<bool> Connection::serve_one() {
+  Request request;
+  request.parser.header_limit(kMostHead);
+  request.parser.body_limit(std::numeric_limits<uint64_t>::max());  // ours counts
+  const bool came = co_await wait_for_bytes(Clock::now() + settings_.times.idle);
+  if (!came) {
+    co_return false;
+  }
+  request.began = Clock::now();
+  bool more = co_await read_head(request);
+  if (more) {
+    more = co_await read_body(request);
+  }
+  if (more) {
+    more = co_await have_handled(request);
+  }
+  if (request.served.status != 0) {
+    request.served.took = Clock::now() - request.began;
+    request.served.left = gone_;
+    front_.on_served(request.head, request.served);
+  }
+  co_return more;
+}
+
+asio::awaitable<bool> Connection::read_head(Request& request) {
+  const auto until = request.began + settings_.times.head;
+  while (!request.parser.is_header_done()) {
+    error_code error;
+    const size_t used = request.parser.put(asio::buffer(inbox_), error);
+    inbox_.erase(0, used);
+    room_.notify();
+    if (error && error != http::error::need_more) {
+      const bool long_head = error == http::error::header_limit;
+      request.refusal = front_.refusal(
+          request.head, {ErrorCode::InvalidInput,
+                         long_head ? fmt::format("wanted a head of at most {} KB", kMostHead >> 10U)
+                                   : "wanted a request of HTTP/1.1: " + error.message()});
+      co_return co_await refuse(request);
+    }
+    if (error) {
+      const size_t before = inbox_.size();
+      while (inbox_.size() == before && !gone_ && !over_ && Clock::now() < until) {
+        co_await came_.wait(until);
+      }
+      if (inbox_.size() == before) {
+        co_return false;  // nobody waits for an answer to half a request
+      }
+    }
+  }
+  const auto& parsed = request.parser.get();
+  RequestHead& head = request.head;
+  head.peer = peer_;
+  head.method = std::string(view_of(parsed.method_string()));
+  for (const auto& field : parsed) {
+    head.headers.add(std::string(view_of(field.name_string())),
+                     std::string(view_of(field.value())));
+  }
+  request.keeps = request.parser.keep_alive();
+  request.bodiless = head.method == "HEAD";
+  request.chunked = parsed.version() >= 11;
+  Status target = parse_target(view_of(parsed.target()), head);
+  const bool both = head.headers.has("content-length") && head.headers.has("transfer-encoding");
+  if (target && both) {
+    // Whoever stands between would see another end of the body than we do (RFC 9112, 11.2).
+    target =
+        fail(ErrorCode::InvalidInput, "wanted Content-Length or Transfer-Encoding, found both");
+  }
+  if (!target) {
+    request.refusal = front_.refusal(head, target.error());
+    co_return co_await refuse(request);
+  }
+  auto plan = front_.plan(head);
+  if (!plan) {
+    request.refusal = std::move(plan).error();
+    co_return co_await refuse(request);
+  }
+  request.plan = *std::move(plan);
+  co_return true;
+}
+
+asio::awaitable<bool> Connection::read_body(Request& request) {
+  const RequestHead& head = request.head;
+  auto taker =
+      make_body_taker(request.plan.accepts, head.headers.get("content-type"), settings_.limits);
+  if (!taker) {
+    co_return co_await refuse_body(request, taker.error());
+  }
+  const auto length = request.parser.content_length();
+  if (length && *length > settings_.limits.most_bytes) {
+    const Error error{ErrorCode::OutOfMemory,
+                      fmt::format("wanted a body of at most {} MB, found one of {} MB",
+                                  settings_.limits.most_bytes >> 20U, *length >> 20U)};
+    co_return co_await refuse_body(request, error);
+  }
+  if (equal_but_for_case(head.headers.get("expect"), "100-continue")) {
+    const bool sent = co_await write("HTTP/1.1 100 Continue\r\n\r\n");
+    if (!sent) {
+      co_return false;
+    }
+  }
+  request.parser.get().body().taker = taker->get();
+  request.parser.eager(true);
+  while (!request.parser.is_done()) {
+    const bool came = co_await wait_for_bytes(Clock::now() + settings_.times.stall);
+    if (!came) {
+      co_return false;
+    }
+    error_code error;
+    const size_t used = request.parser.put(asio::buffer(inbox_), error);
+    inbox_.erase(0, used);
+    room_.notify();
+    if (error == http::error::need_more && used == 0) {
+      const size_t before = inbox_.size();
+      const auto until = Clock::now() + settings_.times.stall;
+      while (inbox_.size() == before && !gone_ && !over_ && Clock::now() < until) {
+        co_await came_.wait(until);
+      }
+      if (inbox_.size() == before) {
+        co_return false;
+      }
+    } else if (error && error != http::error::need_more) {
+      const auto& own = request.parser.get().body().error;
+      const Error told = own ? *own
+                             : Error{ErrorCode::InvalidInput,
+                                     "the body is not what its head says: " + error.message()};
+      co_return co_await refuse_body(request, told);
+    }
+  }
+  auto body = (*taker)->finish();
+  if (!body) {
+    co_return co_await refuse_body(request, body.error());
+  }
+  request.body = *std::move(body);
+  co_return true;
+}
+
+asio::awaitable<bool> Connection::have_handled(Request& request) {
+  const auto wake = [executor = executor_, weak = weak_from_this()] {
+    asio::post(executor, [weak] {
+      if (const auto connection = weak.lock()) {
+        connection->handled_.notify();
+      }
+    });
+  };
+  const auto exchange = std::make_shared<Exchange>(request.head, std::move(request.body), wake);
+  exchange_ = exchange;
+  if (gone_) {
+    exchange_.reset();
+    co_return false;
+  }
+  const bool runs =
+      threads_.run([exchange, handler = std::move(request.plan.handler), &front = front_] {
+        handler(*exchange);
+        if (!exchange->has_begun()) {
+          exchange->answer(front.refusal(
+              exchange->head(),
+              {ErrorCode::Environment, "the server has no answer: a fault of its own"}));
+        }
+      });
+  bool sent = false;
+  if (runs) {
+    sent = co_await send_outgoing(request, *exchange);
+  } else {
+    exchange_.reset();
+    request.refusal =
+        front_.refusal(request.head, {ErrorCode::Busy, "all threads are busy; ask again"});
+    co_return co_await refuse(request);
+  }
+  if (!sent) {
+    exchange->leave();
+  }
+  exchange_.reset();
+  co_return sent&& request.keeps;
+}
+
+asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exchange) {
+  while (true) {
+    Exchange::Outgoing next = exchange.take_outgoing();
+    bool good = true;
+    if (next.head) {
+      good = co_await send_head(request, *next.head, next.whole);
+    }
+    if (good && next.broken_off) {
+      close(true);
+      good = false;
+    }
+    if (good && !next.whole && (next.over || !next.bytes.empty())) {
+      good = co_await send_piece(request, next.bytes, next.over);
+    }
+    if (!good || next.over) {
+      co_return good;
+    }
+    if (gone_ || over_) {
+      co_return false;
+    }
+    co_await handled_.wait(Clock::time_point::max());
+  }
+}
+
+asio::awaitable<bool> Connection::send_head(Request& request, Response& head, bool whole) {
+  front_.dress(request.head, head);
+  request.served.status = head.status;
+  std::string text = fmt::format("HTTP/1.1 {} {}\r\n", head.status, reason_phrase(head.status));
+  if (!head.type.empty()) {
+    text += fmt::format("Content-Type: {}\r\n", head.type);
+  }
+  for (const auto& [name, value] : head.headers.fields()) {
+    text += fmt::format("{}: {}\r\n", name, value);
+  }
+  const bool empty = head.status == 204 || head.status == 304;
+  if (whole && !empty) {
+    text += fmt::format("Content-Length: {}\r\n", head.body.size());
+  } else if (!whole && request.chunked) {
+    text += "Transfer-Encoding: chunked\r\n";
+  } else if (!whole) {
+    request.keeps = false;  // HTTP/1.0: the end of the connection is that of the body
+  }
+  request.keeps = request.keeps && !last_;
+  if (!request.keeps) {
+    text += "Connection: close\r\n";
+  }
+  text += "\r\n";
+  if (whole && !request.bodiless) {
+    request.served.bytes = head.body.size();
+    text += head.body;
+  }
+  co_return co_await write(text);
+}
+
+asio::awaitable<bool> Connection::send_piece(Request& request, std::string& bytes, bool last) {
+  if (request.bodiless) {
+    co_return true;
+  }
+  request.served.bytes += bytes.size();
+  if (request.chunked) {
+    std::string chunk;
+    if (!bytes.empty()) {
+      chunk = fmt::format("{:x}\r\n", bytes.size()) + bytes + "\r\n";
+    }
+    bytes = chunk + (last ? "0\r\n\r\n" : "");
+  }
+  co_return co_await write(bytes);
+}
+
+asio::awaitable<bool> Connection::refuse(Request& request) {
+  request.keeps = false;
+  const bool sent = co_await send_head(request, request.refusal, true);
+  if (sent) {
+    // What the client still sends is read for a while: a socket that is closed with bytes unread
+    // is reset, and the answer is lost with it.
+    constexpr std::chrono::milliseconds kPatience{2'000};
+    const auto until = Clock::now() + kPatience;
+    while (!gone_ && !over_ && Clock::now() < until) {
+      inbox_.clear();
+      room_.notify();
+      co_await came_.wait(until);
+    }
+  }
+  co_return false;
+}
+
+asio::awaitable<bool> Connection::write(std::string_view bytes) {
+  if (over_) {
+    co_return false;
+  }
+  watch_.expires_after(settings_.times.stall);
+  watch_.async_wait([weak = weak_from_this()](const error_code& error) {
+    if (const auto connection = weak.lock(); connection != nullptr && !error) {
+      connection->close(true);
+    }
+  });
+  const bool written = co_await stream_->write(asio::const_buffer(bytes.data(), bytes.size()));
+  watch_.cancel();
+  co_return written;
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,76 @@
+// Connection: one client's requests, one after the other, over HTTP/1.1. Of the network's thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "server/http/front.h"
+#include "server/net/connection_settings.h"
+#include "server/net/stream.h"
+#include "server/net/work_threads.h"
+
+namespace mynah::server {
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  // The front, the threads and the settings must outlive it.
+  Connection(const boost::asio::any_io_executor& executor, std::unique_ptr<Stream> stream,
+             std::string peer, Front& front, WorkThreads& threads,
+             const ConnectionSettings& settings);
+  ~Connection();
+
+  // Serves the client until it leaves.
+  boost::asio::awaitable<void> run();
+
+  // No request follows the one that is under way.
+  void drain();
+  // The one that is under way ends, too.
+  void stop();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Request;
+
+  // The one reader: what comes is kept, so that it is seen at once that a client leaves.
+  boost::asio::awaitable<void> read_ahead();
+  // False: no other can follow.
+  boost::asio::awaitable<bool> serve_one();
+  boost::asio::awaitable<bool> read_head(Request& request);
+  boost::asio::awaitable<bool> read_body(Request& request);
+  boost::asio::awaitable<bool> have_handled(Request& request);
+  boost::asio::awaitable<bool> send_outgoing(Request& request, Exchange& exchange);
+  boost::asio::awaitable<bool> send_head(Request& request, Response& head, bool whole);
+  boost::asio::awaitable<bool> send_piece(Request& request, std::string& bytes, bool last);
+  // Coroutines take references and numbers: g++ 12 destroys what is made in the expression that
+  // awaits them twice.
+  // Answers with the request's refusal; the connection is closed then.
+  boost::asio::awaitable<bool> refuse(Request& request);
+  // The same, of a body that is not taken.
+  boost::asio::awaitable<bool> refuse_body(Request& request, const Error& error);
+  // False: nothing came until then, or nothing more comes.
+  boost::asio::awaitable<bool> wait_for_bytes(Clock::time_point until);
+  // False: the client does not take them, or is gone.
+  boost::asio::awaitable<bool> write(std::string_view bytes);
+  void close(bool reset);
+
+  boost::asio::any_io_executor executor_;
+  std::unique_ptr<Stream> stream_;
+  std::string peer_;
+  Front& front_;
+  WorkThreads& threads_;
+  const ConnectionSettings& settings_;
+
+  std::string inbox_;
+  Event came_;                       // something is in the inbox, or nothing more comes
+  Event room_;                       // in the inbox
+  Event handled_;                    // the handler has something to send
+  boost::asio::steady_timer watch_;  // of a client that takes nothing
+  std::shared_ptr<Exchange> exchange_;
+  bool gone_ = false;
+  bool over_ = false;
+  bool last_ = false;  // no request follows
+};
+
+}  // namespace mynah::server

@@ -1,0 +1,243 @@
+#include "server/net/network.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <list>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "server/net/connection.h"
+
+namespace mynah::server {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Local = asio::local::stream_protocol;
+
+std::unexpected<Error> cannot_listen(const std::string& where, const error_code& error) {
+  std::string what = fmt::format("listening on {}: {}", where, error.message());
+  if (error == asio::error::address_in_use) {
+    what += "; another server has it: take another --port, or stop that one";
+  } else if (error == asio::error::access_denied) {
+    what += "; ports below 1024 are root's: take another --port";
+  }
+  return fail(ErrorCode::Environment, std::move(what));
+}
+
+std::string text_of(const tcp::endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  return endpoint.address().is_v6() ? fmt::format("[{}]:{}", address, endpoint.port())
+                                    : fmt::format("{}:{}", address, endpoint.port());
+}
+
+class AsioNetwork final : public Network {
+ public:
+  AsioNetwork(NetworkOptions options, Front& front)
+      : options_(std::move(options)),
+        front_(front),
+        room_(io_.get_executor()),
+        threads_(options_.most_requests) {}
+
+  ~AsioNetwork() override {
+    for (const std::string& path : paths_) {
+      std::error_code ignored;  // it may be gone
+      std::filesystem::remove(path, ignored);
+    }
+  }
+
+  Status open() { return options_.host.starts_with('/') ? open_local() : open_tcp(); }
+
+  [[nodiscard]] std::vector<std::string> addresses() const override {
+    std::vector<std::string> all = paths_;
+    for (const tcp::acceptor& acceptor : tcp_) {
+      all.push_back(text_of(acceptor.local_endpoint()));
+    }
+    return all;
+  }
+
+  void run() override {
+    for (tcp::acceptor& acceptor : tcp_) {
+      asio::co_spawn(io_, [this, &acceptor] { return accept(acceptor); }, asio::detached);
+    }
+    for (Local::acceptor& acceptor : local_) {
+      asio::co_spawn(io_, [this, &acceptor] { return accept(acceptor); }, asio::detached);
+    }
+    io_.run();
+  }
+
+  void stop() override {
+    asio::post(io_, [this] {
+      const bool again = stopping_;
+      stopping_ = true;
+      error_code ignored;  // they may be closed already
+      for (tcp::acceptor& acceptor : tcp_) {
+        acceptor.close(ignored);
+      }
+      for (Local::acceptor& acceptor : local_) {
+        acceptor.close(ignored);
+      }
+      room_.notify();
+      for (const auto& weak : connections_) {
+        if (const auto connection = weak.lock()) {
+          again ? connection->stop() : connection->drain();
+        }
+      }
+    });
+  }
+
+ private:
+  Status open_tcp() {
+    tcp::resolver resolver(io_);
+    error_code error;
+    const auto found =
+        resolver.resolve(options_.host, std::to_string(options_.port),
+                         tcp::resolver::passive | tcp::resolver::numeric_service, error);
+    if (error) {
+      return fail(ErrorCode::Usage, fmt::format("--host {}: {}", options_.host, error.message()));
+    }
+    // "localhost" is two addresses, on one port.
+    int port = options_.port;
+    for (const auto& entry : found) {
+      tcp::endpoint endpoint = entry.endpoint();
+      endpoint.port(static_cast<uint16_t>(port));
+      tcp::acceptor acceptor(io_);
+      acceptor.open(endpoint.protocol(), error);
+      if (error == asio::error::address_family_not_supported) {
+        continue;  // a machine without IPv6
+      }
+      if (!error) {
+        acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+      }
+      if (!error && endpoint.address().is_v6()) {
+        acceptor.set_option(asio::ip::v6_only(true), error);
+      }
+      if (!error) {
+        acceptor.bind(endpoint, error);
+      }
+      if (!error) {
+        acceptor.listen(tcp::acceptor::max_listen_connections, error);
+      }
+      if (error == boost::system::errc::address_not_available && found.size() > 1) {
+        continue;  // the name has an address that this machine does not
+      }
+      if (error) {
+        return cannot_listen(text_of(endpoint), error);
+      }
+      port = acceptor.local_endpoint().port();
+      tcp_.push_back(std::move(acceptor));
+    }
+    return tcp_.empty() ? cannot_listen(options_.host, error) : Status();
+  }
+
+  Status open_local() {
+    // A socket that a server left behind when it was killed answers nobody.
+    struct stat status{};
+    if (::lstat(options_.host.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) {
+      Local::socket probe(io_);
+      error_code alive;
+      probe.connect(Local::endpoint(options_.host), alive);
+      if (alive == asio::error::connection_refused) {
+        std::error_code ignored;  // bind() says what is wrong
+        std::filesystem::remove(options_.host, ignored);
+      }
+    }
+    Local::acceptor acceptor(io_);
+    error_code error;
+    acceptor.open(Local(), error);
+    if (!error) {
+      acceptor.bind(Local::endpoint(options_.host), error);
+    }
+    if (!error) {
+      ::chmod(options_.host.c_str(), 0660);
+      acceptor.listen(Local::acceptor::max_listen_connections, error);
+    }
+    if (error) {
+      return cannot_listen(options_.host, error);
+    }
+    paths_.push_back(options_.host);
+    local_.push_back(std::move(acceptor));
+    return {};
+  }
+
+  template <class Acceptor>
+  asio::awaitable<void> accept(Acceptor& acceptor) {
+    while (!stopping_) {
+      connections_.remove_if([](const auto& weak) { return weak.expired(); });
+      if (connections_.size() >= options_.most_connections) {
+        co_await room_.wait(std::chrono::steady_clock::time_point::max());
+        continue;
+      }
+      error_code error;
+      auto socket =
+          co_await acceptor.async_accept(asio::redirect_error(asio::use_awaitable, error));
+      if (stopping_) {
+        break;
+      }
+      if (error) {
+        // No descriptors or memory, for a moment; what else there is concerns one client alone.
+        constexpr std::chrono::milliseconds kBreath{100};
+        co_await room_.wait(std::chrono::steady_clock::now() + kBreath);
+        continue;
+      }
+      add(std::move(socket));
+    }
+  }
+
+  template <class Socket>
+  void add(Socket socket) {
+    std::string peer;
+    if constexpr (std::is_same_v<Socket, tcp::socket>) {
+      error_code ignored;  // a client may be gone already
+      socket.set_option(tcp::no_delay(true), ignored);
+      peer = socket.remote_endpoint(ignored).address().to_string();
+    }
+    const auto connection =
+        std::make_shared<Connection>(io_.get_executor(), plain_stream(std::move(socket)),
+                                     std::move(peer), front_, threads_, options_.connection);
+    connections_.push_back(connection);
+    asio::co_spawn(
+        io_, [connection] { return connection->run(); },
+        [this](const std::exception_ptr& error) {
+          if (error) {
+            std::rethrow_exception(error);
+          }
+          room_.notify();
+        });
+  }
+
+  NetworkOptions options_;
+  Front& front_;
+  asio::io_context io_{1};
+  Event room_;  // for another connection
+  bool stopping_ = false;
+  std::list<tcp::acceptor> tcp_;
+  std::list<Local::acceptor> local_;
+  std::vector<std::string> paths_;
+  std::list<std::weak_ptr<Connection>> connections_;
+  WorkThreads threads_;  // the first to go: they wake connections
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Network>> Network::listen(NetworkOptions options, Front& front) {
+  auto network = std::make_unique<AsioNetwork>(std::move(options), front);
+  MYNAH_TRY_STATUS(network->open());
+  return network;
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,41 @@
+// Network: the sockets that clients come by, on one thread that never waits for a model.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "server/net/connection_settings.h"
+
+namespace mynah::server {
+
+class Front;
+
+struct NetworkOptions {
+  std::string host = "127.0.0.1";  // a name or an address; or a path: that of a Unix socket
+  int port = 8080;                 // 0: any that is free
+  size_t most_connections = 1024;  // others wait until one ends
+  size_t most_requests = 256;      // under way at once; others are told to come again
+  ConnectionSettings connection;
+};
+
+class Network {
+ public:
+  // Listens. Environment where the address cannot be had, with what to do. `front` must outlive it.
+  static Result<std::unique_ptr<Network>> listen(NetworkOptions options, Front& front);
+
+  virtual ~Network() = default;
+
+  // Where it listens: "127.0.0.1:8080", "[::1]:8080", "/run/mynah.sock".
+  [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
+
+  // Serves until stop() was called and nothing is under way any more.
+  virtual void run() = 0;
+
+  // Takes nobody new, lets what is under way come to its end; a second time: ends that, too. From
+  // any thread.
+  virtual void stop() = 0;
+};
+
+}  // namespace mynah::server

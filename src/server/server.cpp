@@ -1,0 +1,58 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "server/errors.h"
+
+namespace mynah::server {
+namespace {
+
+bool is_this_machine(const std::string& host) {
+  return host == "localhost" || host.starts_with("127.") || host == "::1" || host.starts_with('/');
+}
+
+Response tell_error(const RequestHead& /*head*/, const Error& error) {
+  return openai_error(error);
+}
+
+}  // namespace
+
+Server::Server(std::unique_ptr<Service> service, std::unique_ptr<Router> router,
+               std::unique_ptr<Network> network)
+    : service_(std::move(service)), router_(std::move(router)), network_(std::move(network)) {}
+
+Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
+                                               engine::Surroundings surroundings) {
+  const std::string& host = options.network.host;
+  if (!is_this_machine(host) && options.gate.keys.empty() && !options.open) {
+    return fail(ErrorCode::Usage,
+                "--host " + host +
+                    " lets other machines ask: wanted a key in MYNAH_API_KEYS that they must have, "
+                    "or --open where everybody who reaches this machine may");
+  }
+  options.gate.names.push_back(host);
+  MYNAH_TRY(auto service, Service::create(std::move(options.service), std::move(surroundings)));
+  auto router = std::make_unique<Router>(all_routes(*service, options.media_program),
+                                         Gate(std::move(options.gate), tell_error), tell_error);
+  router->log_to(std::move(options.log));
+  MYNAH_TRY(auto network, Network::listen(std::move(options.network), *router));
+  return std::unique_ptr<Server>(
+      new Server(std::move(service), std::move(router), std::move(network)));
+}
+
+std::vector<std::string> Server::addresses() const {
+  std::vector<std::string> all = network_->addresses();
+  for (std::string& address : all) {
+    address = (address.starts_with('/') ? "unix:" : "http://") + address;
+  }
+  return all;
+}
+
+void Server::run(const std::stop_token& stop) {
+  const std::stop_callback on_stop(stop, [this] { network_->stop(); });
+  network_->run();
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,50 @@
+// Server: everything that mynah does, reachable by the protocols that clients have.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "server/access/gate.h"
+#include "server/http/router.h"
+#include "server/models/service.h"
+#include "server/net/network.h"
+
+namespace mynah::server {
+
+struct ServerOptions {
+  NetworkOptions network;
+  GateOptions gate;
+  ServiceOptions service;
+  bool open = false;            // to others than this machine though no key is wanted
+  std::string media_program{};  // mynah-media; "": beside this program
+  Router::Log log{};            // told of each request that is over
+};
+
+class Server {
+ public:
+  // Listens, and opens no model yet. Usage where others than this machine could ask without a key
+  // and that was not said to be meant; what Network::listen() and Service::create() refuse.
+  static Result<std::unique_ptr<Server>> create(ServerOptions options,
+                                                engine::Surroundings surroundings);
+
+  // Where it listens: "http://127.0.0.1:8080".
+  [[nodiscard]] std::vector<std::string> addresses() const;
+
+  // Serves until stop is requested and what is under way has come to its end.
+  void run(const std::stop_token& stop);
+
+ private:
+  Server(std::unique_ptr<Service> service, std::unique_ptr<Router> router,
+         std::unique_ptr<Network> network);
+
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<Router> router_;
+  std::unique_ptr<Network> network_;  // the first to go
+};
+
+// The table of all that the server answers.
+[[nodiscard]] std::vector<Route> all_routes(Service& service, const std::string& media_program);
+
+}  // namespace mynah::server
