@@ -1,3 +1,5 @@
+#include "server/compat/asr_webservice.h"
+#include "server/compat/whisper_cpp.h"
 #include "server/hear/transcriptions.h"
 #include "server/models/lists.h"
 #include "server/operation/health.h"
@@ -41,6 +43,26 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .path = "/v1/models/{name}",
        .help = "One of them.",
        .handler = one_model(service)},
+      {.method = "POST",
+       .path = "/inference",
+       .help = "Speech to text, as whisper.cpp's server has it.",
+       .handler = whisper_cpp_inference(service, media_program),
+       .accepts = Accepts::Form},
+      {.method = "POST",
+       .path = "/load",
+       .help = "The model that is meant where none is named, as whisper.cpp's server has it.",
+       .handler = whisper_cpp_load(service),
+       .accepts = Accepts::Form},
+      {.method = "POST",
+       .path = "/asr",
+       .help = "Speech to text, as whisper-asr-webservice has it.",
+       .handler = asr(service, media_program),
+       .accepts = Accepts::Form},
+      {.method = "POST",
+       .path = "/detect-language",
+       .help = "The language of a recording, as whisper-asr-webservice has it.",
+       .handler = detect_language(service, media_program),
+       .accepts = Accepts::Form},
       {.method = "GET",
        .path = "/health",
        .help = "Whether the server lives.",

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "server/compat/asr_webservice.h"
+#include "server/compat/whisper_cpp.h"
 #include "server/errors.h"
 
 namespace mynah::server {
@@ -13,7 +15,14 @@ bool is_this_machine(const std::string& host) {
   return host == "localhost" || host.starts_with("127.") || host == "::1" || host.starts_with('/');
 }
 
-Response tell_error(const RequestHead& /*head*/, const Error& error) {
+// In the words of the interface that was asked.
+Response tell_error(const RequestHead& head, const Error& error) {
+  if (head.path == "/inference" || head.path == "/load") {
+    return whisper_cpp_error(error);
+  }
+  if (head.path == "/asr" || head.path == "/detect-language") {
+    return asr_error(error);
+  }
   return openai_error(error);
 }
 

@@ -18,8 +18,8 @@ namespace {
 // "mynah.lan" of "mynah.lan:8080", "::1" of "[::1]:8080".
 std::string_view without_port(std::string_view host) {
   if (host.starts_with('[')) {
-    return host.substr(1,
-                       host.find(']') == std::string_view::npos ? host.npos : host.find(']') - 1);
+    const size_t end = host.find(']');
+    return end == std::string_view::npos ? std::string_view() : host.substr(1, end - 1);
   }
   return host.substr(0, host.find(':'));
 }

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "audio/open.h"
 #include "server/errors.h"
 #include "server/events.h"
+#include "server/hear/hear_file.h"
 #include "server/hear/transcription_request.h"
 #include "speech/writers.h"
 
@@ -24,14 +24,6 @@ std::string dumped(const Json& json) {
 // Without the space that Whisper writes before every word.
 std::string_view from_first_word(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
-}
-
-std::string whole_text(const Transcript& transcript) {
-  std::string text(from_first_word(text_of(transcript.segments)));
-  while (text.ends_with(' ')) {
-    text.pop_back();
-  }
-  return text;
 }
 
 // Of each token of the text, as OpenAI's include[]=logprobs.
@@ -105,18 +97,13 @@ class TranscriptionExchange final : public RecognizerObserver {
     if (!begun_) {
       begun_ = true;
       Response response = event_stream();
-      name_model(response);
+      name_hearing(hearing_, response);
       exchange_.begin(std::move(response));
     }
   }
 
   // Where the client left, the recogniser sees that by itself.
   void write(const std::string& json) { static_cast<void>(exchange_.write(event(json))); }
-
-  void name_model(Response& response) const {
-    response.headers.set("X-Mynah-Model", hearing_.name);
-    response.headers.set("X-Mynah-Device", "stt=" + hearing_.lease->device());
-  }
 
   void fail_with(const Error& error) {
     Response told = openai_error(error, "file");
@@ -130,7 +117,7 @@ class TranscriptionExchange final : public RecognizerObserver {
 
   void end_stream(const Transcript& transcript) {
     begin();
-    Json done = {{"type", "transcript.text.done"}, {"text", whole_text(transcript)}};
+    Json done = {{"type", "transcript.text.done"}, {"text", text_of_whole(transcript)}};
     done["languages"] = Json::array({Json{{"code", transcript.language}}});
     if (request_.log_probabilities) {
       done["logprobs"] = log_probabilities(transcript.segments, *hearing_.lease->recognizer);
@@ -141,7 +128,7 @@ class TranscriptionExchange final : public RecognizerObserver {
   }
 
   [[nodiscard]] std::string json_answer(const Transcript& transcript) const {
-    Json json = {{"text", whole_text(transcript)}};
+    Json json = {{"text", text_of_whole(transcript)}};
     json["languages"] = Json::array({Json{{"code", transcript.language}}});
     if (transcript.segments.empty()) {
       json["no_speech"] = true;
@@ -158,20 +145,22 @@ class TranscriptionExchange final : public RecognizerObserver {
     writer.cues = CueShape::Readable;
     writer.words = request_.options.decoding.words;
     Response response;
-    name_model(response);
+    name_hearing(hearing_, response);
     switch (request_.answer) {
       case TranscriptAnswer::Json:
         response.body = json_answer(transcript);
         break;
       case TranscriptAnswer::VerboseJson: {
         Json json = Json::parse(transcript_json_line(transcript, writer));
+        // By its name, as OpenAI and whisper.cpp's server have it.
+        json["language"] = language_name(transcript.language);
         json["usage"] = usage_by_duration(transcript);
         response.body = dumped(json) + "\n";
         break;
       }
       case TranscriptAnswer::Text:
         response.type = "text/plain; charset=utf-8";
-        response.body = whole_text(transcript) + "\n";
+        response.body = text_of_whole(transcript) + "\n";
         break;
       case TranscriptAnswer::Srt:
         response.type = "text/plain; charset=utf-8";
@@ -191,18 +180,8 @@ class TranscriptionExchange final : public RecognizerObserver {
   bool begun_ = false;
 };
 
-// The form's recording: the part called "file", else the only file.
-const FormFile* recording_of(const Body& body) {
-  for (const FormFile& file : body.files) {
-    if (file.field == "file") {
-      return &file;
-    }
-  }
-  return body.files.size() == 1 ? body.files.data() : nullptr;
-}
-
 void transcribe(Service& service, Task task, const std::string& media_program, Exchange& exchange) {
-  const FormFile* const file = recording_of(exchange.body());
+  const FormFile* const file = recording_of(exchange.body(), "file");
   if (file == nullptr) {
     exchange.answer(openai_error(
         {ErrorCode::InvalidInput, "file: wanted a recording, such as curl -F file=@talk.mp3"},
@@ -225,16 +204,10 @@ void transcribe(Service& service, Task task, const std::string& media_program, E
     exchange.answer(openai_error(checked.error()));
     return;
   }
-  const std::string name = file->name.empty() ? "the file" : file->name;
-  const RecognizerJob job{.name = name, .open = [&]() -> Result<std::unique_ptr<AudioSource>> {
-                            MYNAH_TRY(InputFile input, file->bytes.open(name));
-                            AudioOpenOptions options;
-                            options.media_program = media_program;
-                            options.stop = exchange.stop();
-                            return open_audio(std::move(input), options);
-                          }};
+  AudioOpenOptions audio;
+  audio.media_program = media_program;
   TranscriptionExchange observer(exchange, *request, *hearing);
-  recognizer.run({&job, 1}, request->options, observer, exchange.stop());
+  hear_file(*file, audio, request->options, *hearing, observer, exchange.stop());
 }
 
 }  // namespace

@@ -71,6 +71,12 @@ Status Upload::move_to_disk() {
   return {};
 }
 
+bool Upload::starts_with(std::string_view beginning) const {
+  std::string first(beginning.size(), '\0');
+  return ::pread(fd_.get(), first.data(), first.size(), 0) == static_cast<ssize_t>(first.size()) &&
+         first == beginning;
+}
+
 Result<InputFile> Upload::open(std::string name) const {
   if (size_ == 0) {
     return fail(ErrorCode::InvalidInput, name + " is empty: wanted a recording");

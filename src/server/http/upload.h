@@ -22,6 +22,8 @@ class Upload {
 
   [[nodiscard]] uint64_t size_bytes() const { return size_; }
 
+  [[nodiscard]] bool starts_with(std::string_view beginning) const;
+
   // The bytes as a recording called `name`, to be read from the start. One reader at a time.
   [[nodiscard]] Result<InputFile> open(std::string name) const;
 

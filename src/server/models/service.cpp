@@ -39,7 +39,8 @@ Service::Service(ServiceOptions options, engine::Surroundings surroundings,
                  std::unique_ptr<engine::Engine> engine)
     : options_(std::move(options)),
       surroundings_(std::move(surroundings)),
-      engine_(std::move(engine)) {}
+      engine_(std::move(engine)),
+      default_(options_.model) {}
 
 Result<std::unique_ptr<Service>> Service::create(ServiceOptions options,
                                                  engine::Surroundings surroundings) {
@@ -68,14 +69,30 @@ Result<Hearing> Service::hearing(const std::string& name) {
         ErrorCode::NotFound,
         fmt::format("model: there is no '{}' here; GET /v1/models lists what there is", name));
   }
+  if (meant.empty()) {
+    const std::lock_guard lock(mutex_);
+    meant = default_;
+  }
   engine::RecognizerWish wish;
-  wish.model = meant.empty() ? options_.model : meant;
+  wish.model = std::move(meant);
   wish.vad_model = options_.vad_model;
   wish.offline = options_.offline;
   MYNAH_TRY(auto lease, engine_->recognizer(std::move(wish), engine::Engine::Warm::Yes));
   const Store store(engine::store_folders(surroundings_.environment));
   std::string called = lease->model_path.empty() ? "builtin" : name_of(store, lease->model_path);
   return Hearing{.lease = std::move(lease), .name = std::move(called)};
+}
+
+Status Service::take_as_default(const std::string& name) {
+  MYNAH_TRY_STATUS(check_is_no_path("model", name));
+  const std::string meant = meant_by(name);
+  if (meant.empty()) {
+    return fail(ErrorCode::NotFound, fmt::format("model: there is no '{}' here that hears", name));
+  }
+  MYNAH_TRY(const Hearing hearing, this->hearing(name));
+  const std::lock_guard lock(mutex_);
+  default_ = meant;
+  return {};
 }
 
 Result<Speaking> Service::speaking(const std::string& voice, const std::string& language) {

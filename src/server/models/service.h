@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -48,14 +49,16 @@ class Service {
   // NotFound where names are strict; else the errors of opening.
   [[nodiscard]] Result<Hearing> hearing(const std::string& name);
 
+  // Requests that name none mean that model from now on; it is opened. NotFound where it is not
+  // here.
+  [[nodiscard]] Status take_as_default(const std::string& name);
+
   // The model that has that voice ("": any). NotFound where nobody has.
   [[nodiscard]] Result<Speaking> speaking(const std::string& voice, const std::string& language);
 
   [[nodiscard]] engine::Engine& engine() { return *engine_; }
 
   [[nodiscard]] const Environment& environment() const { return surroundings_.environment; }
-
-  [[nodiscard]] const ServiceOptions& options() const { return options_; }
 
  private:
   Service(ServiceOptions options, engine::Surroundings surroundings,
@@ -69,6 +72,8 @@ class Service {
   ServiceOptions options_;
   engine::Surroundings surroundings_;
   std::unique_ptr<engine::Engine> engine_;
+  mutable std::mutex mutex_;
+  std::string default_;  // of those that hear
 };
 
 }  // namespace mynah::server

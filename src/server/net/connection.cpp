@@ -364,7 +364,10 @@ asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exch
     if (gone_ || over_) {
       co_return false;
     }
-    co_await handled_.wait(Clock::time_point::max());
+    // What came while the last was sent is taken first: nobody tells of it again.
+    if (!next.head && next.bytes.empty()) {
+      co_await handled_.wait(Clock::time_point::max());
+    }
   }
 }
 

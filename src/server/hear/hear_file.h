@@ -1,0 +1,41 @@
+// A recording that a client sent, heard.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "audio/open.h"
+#include "server/http/body.h"
+#include "server/http/message.h"
+#include "server/models/service.h"
+#include "speech/recognizer.h"
+
+namespace mynah::server {
+
+// The form's recording: the part called so, else the only file. Null: there is none.
+[[nodiscard]] const FormFile* recording_of(const Body& body, std::string_view field);
+
+// What the recording is called in messages: never empty.
+[[nodiscard]] std::string name_of(const FormFile& file);
+
+// Hears it from this thread; `audio` says how it is to be read.
+void hear_file(const FormFile& file, const AudioOpenOptions& audio,
+               const RecognizerOptions& options, const Hearing& hearing,
+               RecognizerObserver& observer, const std::stop_token& stop);
+
+// The same, for the text as a whole.
+[[nodiscard]] Result<Transcript> hear_file(const FormFile& file, const AudioOpenOptions& audio,
+                                           const RecognizerOptions& options, const Hearing& hearing,
+                                           const std::stop_token& stop);
+
+// The transcript's text without the space that Whisper writes before every word.
+[[nodiscard]] std::string text_of_whole(const Transcript& transcript);
+
+// "english" of "en"; a code that nobody knows as it is.
+[[nodiscard]] std::string language_name(const std::string& code);
+
+// Names the model and where it computes.
+void name_hearing(const Hearing& hearing, Response& response);
+
+}  // namespace mynah::server

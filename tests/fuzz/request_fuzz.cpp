@@ -1,0 +1,41 @@
+// Any bytes as what requests hold: a target, pairs, the fields of a transcription, the object of a
+// speech.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "server/hear/transcription_request.h"
+#include "server/http/message.h"
+#include "server/speak/speech_request.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace mynah;
+  using namespace mynah::server;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  RequestHead head;
+  if (parse_target(text, head)) {
+    MYNAH_CHECK(head.path.starts_with('/'), "a path begins so");
+    MYNAH_CHECK(!head.path.contains('\0'), "and names what the system can name");
+  }
+  if (auto pairs = parse_pairs(text)) {
+    Body body;
+    body.fields = *std::move(pairs);
+    const auto request = parse_transcription(body, Task::Transcribe);
+    MYNAH_CHECK(request || !request.error().error.message.empty(), "an error says what is wrong");
+    if (request) {
+      const VadOptions& vad = request->options.cutting.vad_options;
+      MYNAH_CHECK(vad.threshold >= 0 && vad.threshold <= 1, "a threshold is a probability");
+      MYNAH_CHECK(vad.speech_pad_ms >= 0 && vad.min_silence_ms >= 0, "times are no less than none");
+    }
+  }
+  if (const auto request = parse_speech(std::string(text))) {
+    MYNAH_CHECK(!request->input.empty(), "there is something to say");
+    MYNAH_CHECK(request->options.voice.speed >= 0.25F && request->options.voice.speed <= 4.0F,
+                "a speed is from 0.25 to 4");
+  } else {
+    MYNAH_CHECK(!request.error().error.message.empty(), "an error says what is wrong");
+  }
+  return 0;
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Asks `mynah serve` with the libraries that its clients use (tools/requirements-clients.txt), in every way that they ask.
+
+usage: clients.py MYNAH MYNAH_SHARED MYNAH_WEIGHTS
+"""
+import asyncio
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+import wave
+
+import openai
+
+CLIP = "speech/clips/azure_en-US_training_audio2.flac"
+SAID = "custom speech provides tools that allow you to visually inspect the recognition quality of a model"
+KEY = "key-of-this-test"
+
+
+class Server:
+    """A server of its own, with tiny.en and the built-in voice, which wants a key."""
+
+    def __init__(self, program, weights, home):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
+        environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "MYNAH_API_KEYS": KEY}
+        command = [program, "serve", "--port", "0", "--device", "cpu", "--model", f"{weights}/tiny.en", "--voice-model", "builtin"]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        said = ""
+        while not (found := re.search(r"listening on (http://\S+)", said)):
+            line = self.process.stderr.readline()
+            said += line
+            if not line:
+                sys.exit(f"the server did not start: {said}")
+        self.address = found.group(1)
+
+    def stop(self):
+        self.process.terminate()
+        log = self.process.stderr.read()
+        return self.process.wait(), log
+
+
+def words(text):
+    return re.sub(r"[^a-z ]", "", text.lower())
+
+
+class Checks:
+    def __init__(self, server, shared):
+        self.clip = f"{shared}/{CLIP}"
+        self.base = f"{server.address}/v1"
+        self.client = openai.OpenAI(base_url=self.base, api_key=KEY, max_retries=0, timeout=30)
+
+    def hear(self, **fields):
+        with open(self.clip, "rb") as file:
+            return self.client.audio.transcriptions.create(**{"model": "whisper-1", "file": file} | fields)
+
+    def speak(self, **fields):
+        return self.client.audio.speech.create(**{"model": "tts-1", "voice": "alloy", "input": "Hello there. This is a test."} | fields)
+
+    def refused(self, error, call):
+        try:
+            call()
+        except error as told:
+            return told
+        raise AssertionError(f"wanted {error.__name__}, was answered")
+
+    def check_transcription_json(self):
+        heard = self.hear()
+        assert words(heard.text).startswith(SAID), heard.text
+        assert heard.usage.type == "duration" and heard.usage.seconds == 25
+
+    def check_transcription_texts(self):
+        assert words(self.hear(response_format="text")).startswith(SAID)
+        assert re.match(r"1\n00:00:00,\d{3} --> ", self.hear(response_format="srt"))
+        assert self.hear(response_format="vtt").startswith("WEBVTT\n\n")
+
+    def check_transcription_verbose(self):
+        heard = self.hear(response_format="verbose_json", timestamp_granularities=["word", "segment"])
+        assert abs(heard.duration - 24.33) < 0.1 and heard.language == "english", (heard.duration, heard.language)
+        assert len(heard.words) > 60 and heard.words[0].word.lower() == "custom" and heard.words[0].end > heard.words[0].start
+        assert heard.segments[0].tokens and heard.segments[0].avg_logprob < 0
+        assert heard.segments[-1].end <= heard.duration + 0.1
+
+    def check_transcription_log_probabilities(self):
+        heard = self.hear(include=["logprobs"], chunking_strategy={"type": "server_vad", "threshold": 0.4})
+        said = b"".join(bytes(int(byte) for byte in one.bytes) for one in heard.logprobs).decode()
+        assert words(said).strip() == words(heard.text).strip() and all(one.logprob <= 0 for one in heard.logprobs)
+
+    def check_transcription_stream(self):
+        events = list(self.hear(model="gpt-4o-mini-transcribe", stream=True, include=["logprobs"]))
+        deltas, done = events[:-1], events[-1]
+        assert len(deltas) > 2 and {one.type for one in deltas} == {"transcript.text.delta"}
+        assert done.type == "transcript.text.done" and "".join(one.delta for one in deltas) == done.text, done.text
+        assert done.usage.output_tokens > 50 and all(one.logprobs for one in deltas)
+
+    def check_many_transcriptions_at_once(self):
+        async def ask():
+            client = openai.AsyncOpenAI(base_url=self.base, api_key=KEY, max_retries=0, timeout=30)
+            files = [open(self.clip, "rb") for _ in range(8)]
+            return await asyncio.gather(*[client.audio.transcriptions.create(model="whisper-1", file=file) for file in files])
+
+        assert len({heard.text for heard in asyncio.run(ask())}) == 1
+
+    def check_speech_formats(self):
+        starts = {"mp3": b"\xff", "opus": b"OggS", "aac": b"\xff", "flac": b"fLaC", "wav": b"RIFF", "pcm": b""}
+        for name, start in starts.items():
+            answer = self.speak(response_format=name)
+            assert answer.response.headers["content-type"].startswith("audio/"), name
+            assert answer.content.startswith(start) and len(answer.content) > 5000, name
+        with wave.open(io.BytesIO(self.speak(response_format="wav").content)) as sound:
+            assert (sound.getnchannels(), sound.getsampwidth()) == (1, 2)
+        # The same words at half the speed take twice the time.
+        fast, slow = (len(self.speak(response_format="pcm", speed=speed).content) for speed in (1.0, 0.5))
+        assert 1.7 < slow / fast < 2.3, slow / fast
+
+    def check_speech_stream(self):
+        with self.client.audio.speech.with_streaming_response.create(
+            model="tts-1", voice="nova", input="Hello there. " * 8, response_format="pcm", instructions="Softly."
+        ) as answer:
+            pieces = list(answer.iter_bytes())
+            assert answer.headers["x-mynah-ignored"] == "instructions"
+        assert sum(map(len, pieces)) > 200000
+
+    def check_speech_is_heard(self):
+        sound = self.speak(response_format="wav", input="The train leaves at nine in the morning.").content
+        heard = self.client.audio.transcriptions.create(model="whisper-1", file=("said.wav", sound))
+        assert "train leaves at" in words(heard.text), heard.text
+
+    def check_models(self):
+        models = [one.id for one in self.client.models.list()]
+        assert "builtin" in models
+        assert self.client.models.retrieve("builtin").object == "model"
+        told = self.refused(openai.NotFoundError, lambda: self.client.models.retrieve("no-such-model"))
+        assert told.code == "model_not_found"
+
+    def check_errors(self):
+        told = self.refused(openai.BadRequestError, lambda: self.hear(response_format="diarized_json"))
+        assert told.param == "response_format"
+        told = self.refused(openai.BadRequestError, lambda: self.hear(temperature=7))
+        assert told.param == "temperature"
+        told = self.refused(openai.BadRequestError, lambda: self.hear(file=("talk.wav", b"this is no sound")))
+        assert told.param == "file" and "talk.wav" in told.message
+        told = self.refused(openai.BadRequestError, lambda: self.speak(input="  "))
+        assert told.param == "input"
+        self.refused(openai.NotFoundError, lambda: self.speak(voice="nobody"))
+        # English alone is known by tiny.en.
+        with open(self.clip, "rb") as file:
+            self.refused(openai.BadRequestError, lambda: self.client.audio.translations.create(model="whisper-1", file=file))
+
+    def check_key(self):
+        client = openai.OpenAI(base_url=self.base, api_key="another", max_retries=0, timeout=30)
+        self.refused(openai.AuthenticationError, client.models.list)
+
+
+def main():
+    program, shared, weights = sys.argv[1:]
+    if not os.path.isfile(f"{shared}/{CLIP}") or not os.path.isdir(f"{weights}/tiny.en"):
+        print("no recordings or no weights here")
+        return 77
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as home:
+        server = Server(program, weights, home)
+        checks = Checks(server, shared)
+        for name in sorted(vars(Checks)):
+            if not name.startswith("check_"):
+                continue
+            try:
+                getattr(checks, name)()
+                passed += 1
+            except Exception:  # whatever a library throws
+                failed += 1
+                print(f"FAILED: {name}")
+                traceback.print_exc(file=sys.stdout)
+        code, log = server.stop()
+        told = [word for word in (KEY, "talk.wav", "train") if word in log]
+        if code != 0 or told or "POST /v1/audio/speech 200" not in log:
+            failed += 1
+            print(f"FAILED: the server ended with {code}; its log tells {told}:\n{log}")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())
