@@ -6,7 +6,8 @@
 
 #include "server/compat/asr_webservice.h"
 #include "server/compat/whisper_cpp.h"
-#include "server/errors.h"
+#include "server/http/errors.h"
+#include "server/wyoming/session.h"
 
 namespace mynah::server {
 namespace {
@@ -47,6 +48,12 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
                                          Gate(std::move(options.gate), tell_error), tell_error);
   router->log_to(std::move(options.log));
   MYNAH_TRY(auto network, Network::listen(std::move(options.network), *router));
+  if (options.wyoming_port != 0) {
+    // Files are looked into now: clients ask what is here, and wait a second for it at most.
+    static_cast<void>(service->hearing_models());
+    MYNAH_TRY_STATUS(network->listen_also(options.wyoming_host, options.wyoming_port,
+                                          wyoming_sessions(*service)));
+  }
   return std::unique_ptr<Server>(
       new Server(std::move(service), std::move(router), std::move(network)));
 }

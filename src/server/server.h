@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "server/access/gate.h"
-#include "server/http/router.h"
 #include "server/models/service.h"
 #include "server/net/network.h"
+#include "server/router.h"
 
 namespace mynah::server {
 
@@ -17,6 +17,8 @@ struct ServerOptions {
   NetworkOptions network;
   GateOptions gate;
   ServiceOptions service;
+  std::string wyoming_host = "127.0.0.1";
+  int wyoming_port = 0;         // 0: none
   bool open = false;            // to others than this machine though no key is wanted
   std::string media_program{};  // mynah-media; "": beside this program
   Router::Log log{};            // told of each request that is over

@@ -18,7 +18,8 @@ ONLY = {
 # Folders of a room, from its ground up; files that stand in the room itself see all of them.
 INSIDE = {
     "place": "terms wire workers discovery plans proofs state kinds".split(),
-    "cli": "command files models placement hear speak doctor".split(),
+    "server": "http access net models operation hear speak compat wyoming".split(),
+    "cli": "command files models placement hear speak serve doctor".split(),
 }
 
 # Folders of one family of models: none but the family includes from them, and the file that opens a model by its family.

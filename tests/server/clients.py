@@ -7,6 +7,7 @@ import asyncio
 import io
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import traceback
 import wave
 
 import openai
+from wyoming import asr, audio, client, info, ping, tts
 
 CLIP = "speech/clips/azure_en-US_training_audio2.flac"
 SAID = "custom speech provides tools that allow you to visually inspect the recognition quality of a model"
@@ -26,7 +28,11 @@ class Server:
     def __init__(self, program, weights, home):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
         environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "MYNAH_API_KEYS": KEY}
-        command = [program, "serve", "--port", "0", "--device", "cpu", "--model", f"{weights}/tiny.en", "--voice-model", "builtin"]
+        with socket.socket() as probe:  # one that is free
+            probe.bind(("127.0.0.1", 0))
+            self.wyoming_port = probe.getsockname()[1]
+        command = [program, "serve", "--port", "0", "--wyoming-port", str(self.wyoming_port), "--device", "cpu", "--model", f"{weights}/tiny.en"]
+        command += ["--voice-model", "builtin"]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
         said = ""
         while not (found := re.search(r"listening on (http://\S+)", said)):
@@ -50,6 +56,7 @@ class Checks:
     def __init__(self, server, shared):
         self.clip = f"{shared}/{CLIP}"
         self.base = f"{server.address}/v1"
+        self.wyoming_port = server.wyoming_port
         self.client = openai.OpenAI(base_url=self.base, api_key=KEY, max_retries=0, timeout=30)
 
     def hear(self, **fields):
@@ -148,6 +155,51 @@ class Checks:
         # English alone is known by tiny.en.
         with open(self.clip, "rb") as file:
             self.refused(openai.BadRequestError, lambda: self.client.audio.translations.create(model="whisper-1", file=file))
+
+    async def wyoming(self, events, last):
+        """What is answered to events over a connection of their own, up to an event of the type `last`."""
+        async with client.AsyncTcpClient("127.0.0.1", self.wyoming_port) as connection:
+            for event in events:
+                await connection.write_event(event.event())
+            answers = []
+            while not answers or answers[-1].type != last:
+                answer = await asyncio.wait_for(connection.read_event(), 30)
+                assert answer is not None, f"the server closed behind {[one.type for one in answers]}"
+                answers.append(answer)
+            return answers
+
+    def samples(self):
+        command = ["ffmpeg", "-loglevel", "error", "-i", self.clip, "-f", "s16le", "-ar", "16000", "-ac", "1", "-"]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+    def check_wyoming_describe(self):
+        answers = asyncio.run(self.wyoming([ping.Ping(text="here?"), info.Describe()], "info"))
+        assert answers[0].type == "pong" and answers[0].data["text"] == "here?"
+        told = info.Info.from_event(answers[1])
+        assert told.asr[0].models[0].languages == ["en"] and told.asr[0].installed
+        assert {"slt", "rms"} <= {voice.name for voice in told.tts[0].voices} and told.tts[0].supports_synthesize_streaming
+
+    def check_wyoming_hears(self):
+        samples, size = self.samples(), 2048
+        events = [asr.Transcribe(language="en-GB"), audio.AudioStart(16000, 2, 1)]
+        events += [audio.AudioChunk(16000, 2, 1, samples[at : at + size]) for at in range(0, len(samples), size)]
+        answers = asyncio.run(self.wyoming(events + [audio.AudioStop()], "transcript-stop"))
+        whole = asr.Transcript.from_event(answers[-2])
+        assert words(whole.text).startswith(SAID) and whole.language == "en"
+        chunks = [one.data["text"] for one in answers if one.type == "transcript-chunk"]
+        assert len(chunks) > 2 and "".join(chunks) == whole.text
+
+    def check_wyoming_speaks(self):
+        voice = tts.SynthesizeVoice(name="slt")
+        whole = asyncio.run(self.wyoming([tts.Synthesize("Hello there. How are you?", voice=voice)], "audio-stop"))
+        pieces = [tts.SynthesizeChunk(text) for text in ("Hello th", "ere. How ", "are you?")]
+        events = [tts.SynthesizeStart(voice=voice), *pieces, tts.Synthesize("Hello there. How are you?", voice=voice), tts.SynthesizeStop()]
+        streamed = asyncio.run(self.wyoming(events, "synthesize-stopped"))
+        assert whole[0].type == "audio-start" and whole[0].data["width"] == 2
+        sound = [b"".join(one.payload or b"" for one in answers) for answers in (whole, streamed)]
+        assert len(sound[0]) > 20000 and sound[0] == sound[1], [len(one) for one in sound]
+        refused = asyncio.run(self.wyoming([tts.Synthesize("Hello.", voice=tts.SynthesizeVoice(name="nobody"))], "error"))
+        assert "nobody" in refused[-1].data["text"]
 
     def check_key(self):
         client = openai.OpenAI(base_url=self.base, api_key="another", max_retries=0, timeout=30)

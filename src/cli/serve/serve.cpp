@@ -32,14 +32,16 @@ void ServeCommand::fields(Fields& fields) {
                 "this machine are let in by 0.0.0.0, and with a key.");
   fields.option("port", "N", options_.network.port, "The port to listen on; 0: any that is free.")
       .shorter('p');
+  fields.option("wyoming-port", "N", options_.wyoming_port,
+                "The port for clients of the Wyoming protocol, such as Home Assistant; 0: none.");
   fields.flag("open", options_.open,
               "Let other machines ask without a key: everybody who reaches this one.");
   fields.names("cors", "ORIGIN", options_.gate.cors,
-                "Pages of other sites that may ask, such as https://talk.example.");
+               "Pages of other sites that may ask, such as https://talk.example.");
   fields.names("host-name", "NAME", options_.gate.names,
-                "Names by which clients know this server, besides its own and its addresses.");
+               "Names by which clients know this server, besides its own and its addresses.");
   fields.names("alias", "NAME=MODEL", aliases_,
-                "What is meant by a model's name that clients use.");
+               "What is meant by a model's name that clients use.");
   fields.flag("strict-models", options_.service.strict,
               "Refuse models that are not here; else the default is taken, which the answer "
               "names.");

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "server/errors.h"
 #include "server/hear/hear_file.h"
+#include "server/http/errors.h"
 #include "server/http/form.h"
 #include "speech/writers.h"
 

@@ -4,8 +4,8 @@
 #include <expected>
 #include <string>
 
-#include "server/field_error.h"
 #include "server/http/body.h"
+#include "server/http/field_error.h"
 #include "speech/recognizer_options.h"
 
 namespace mynah::server {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "server/errors.h"
-#include "server/events.h"
 #include "server/hear/hear_file.h"
 #include "server/hear/transcription_request.h"
+#include "server/http/errors.h"
+#include "server/http/events.h"
 #include "speech/writers.h"
 
 namespace mynah::server {

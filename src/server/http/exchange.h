@@ -1,8 +1,6 @@
 // Exchange: one request under way, as its handler sees it on a thread of its own.
 #pragma once
 
-#include <condition_variable>
-#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -12,11 +10,11 @@
 
 #include "server/http/body.h"
 #include "server/http/message.h"
+#include "server/http/outbox.h"
 
 namespace mynah::server {
 
-// Thread-safe between the handler, which answers once, and the connection, which sends. What is
-// written waits until the client has taken most of what was written before.
+// Thread-safe between the handler, which answers once, and the connection, which sends.
 class Exchange {
  public:
   // `wake`: called from any thread when there is something to send.
@@ -27,20 +25,19 @@ class Exchange {
   [[nodiscard]] const Body& body() const { return body_; }
 
   // Requested when the client leaves, or the server ends.
-  [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
+  [[nodiscard]] std::stop_token stop() const { return outbox_.stop(); }
 
   // The answer as a whole.
   void answer(Response response);
 
-  // The answer's head; its body is written piece by piece. `body` of it is the first piece.
+  // The answer's head; its body is written piece by piece, as Outbox takes it.
   void begin(Response response);
-  // Cancelled where the client left.
-  Status write(std::string_view bytes);
-  // The answer was written whole.
-  void end();
-  // It cannot be written to its end: the connection is closed in the middle of it, so that nobody
-  // takes it for whole.
-  void break_off();
+
+  Status write(std::string_view bytes) { return outbox_.write(bytes); }
+
+  void end() { outbox_.end(); }
+
+  void break_off() { outbox_.break_off(); }
 
   [[nodiscard]] bool has_begun() const;
 
@@ -50,25 +47,22 @@ class Exchange {
   struct Outgoing {
     std::optional<Response> head;  // once
     bool whole = false;            // the head has all of the body
-    std::string bytes;
-    bool over = false;
-    bool broken_off = false;
+    Outbox::Taken body;
   };
 
   [[nodiscard]] Outgoing take_outgoing();
 
   // The client is gone.
-  void leave();
+  void leave() { outbox_.leave(); }
 
  private:
   RequestHead head_;
   Body body_;
-  std::function<void()> wake_;
-  std::stop_source stop_;
+  Outbox outbox_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any taken_;
-  Outgoing outgoing_;
+  std::optional<Response> answer_;
+  bool whole_ = false;
   bool begun_ = false;
 };
 

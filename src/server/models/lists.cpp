@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/store_folders.h"
-#include "server/errors.h"
+#include "server/http/errors.h"
 #include "server/models/openai_names.h"
 #include "speech/synthesizer.h"
 #include "store/families.h"
@@ -86,7 +86,8 @@ Handler audio_voices(const Service& service) {
         names.push_back(voice.name);
       }
     }
-    for (const VoiceFacts& voice : builtin_voice()->voices()) {
+    const auto builtin = builtin_voice();
+    for (const VoiceFacts& voice : builtin->voices()) {
       names.push_back(voice.name);
     }
     std::ranges::copy(openai_voices(), std::back_inserter(names));

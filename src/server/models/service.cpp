@@ -9,6 +9,7 @@
 #include "engine/installed.h"
 #include "engine/store_folders.h"
 #include "server/models/openai_names.h"
+#include "speech/window_model.h"
 #include "store/families.h"
 #include "store/store.h"
 
@@ -81,6 +82,54 @@ Result<Hearing> Service::hearing(const std::string& name) {
   const Store store(engine::store_folders(surroundings_.environment));
   std::string called = lease->model_path.empty() ? "builtin" : name_of(store, lease->model_path);
   return Hearing{.lease = std::move(lease), .name = std::move(called)};
+}
+
+std::vector<std::string> Service::languages_of(const std::string& path) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = languages_.find(path); known != languages_.end()) {
+      return known->second;
+    }
+  }
+  const auto file = open_hearing(path);
+  std::vector<std::string> languages =
+      file ? (*file)->header()->facts().languages : std::vector<std::string>();
+  const std::lock_guard lock(mutex_);
+  languages_.emplace(path, languages);
+  return languages;
+}
+
+std::vector<HearingModel> Service::hearing_models() const {
+  std::vector<HearingModel> models;
+  const Store store(engine::store_folders(surroundings_.environment));
+  const auto add = [&](const std::string& name, const std::string& family,
+                       const std::string& source, const std::string& path) {
+    auto languages = languages_of(path);
+    if (!languages.empty()) {
+      models.push_back(
+          {.name = name, .family = family, .source = source, .languages = std::move(languages)});
+    }
+  };
+  for (const StoredModel& model : store.list()) {
+    if (is_for(model.family, FamilyKind::SpeechToText)) {
+      add(model.name, model.family, model.source, model.path());
+    }
+  }
+  std::string first;
+  {
+    const std::lock_guard lock(mutex_);
+    first = default_;
+  }
+  if (const auto newest = engine::newest_recogniser(store); first == "auto" && newest) {
+    first = newest->name;
+  } else if (first.contains('/')) {
+    add(name_of(store, first), "", "", first);  // whoever started the server named a file
+    first = name_of(store, first);
+  }
+  models.push_back({.name = "builtin", .family = "mynah", .source = {}, .languages = {"en"}});
+  std::ranges::stable_partition(
+      models, [&first](const HearingModel& model) { return model.name == first; });
+  return models;
 }
 
 Status Service::take_as_default(const std::string& name) {

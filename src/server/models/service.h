@@ -1,6 +1,7 @@
 // Service: the models that a server works with, by the names that clients call them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,6 +26,14 @@ struct ServiceOptions {
   bool offline = false;
   bool strict = false;         // a name that is not known is refused; else the default is taken
   std::vector<Alias> aliases;  // besides those that everybody uses
+};
+
+// A model that is here and hears.
+struct HearingModel {
+  std::string name;
+  std::string family;
+  std::string source;                  // where it came from
+  std::vector<std::string> languages;  // ISO 639-1 codes
 };
 
 // A model to hear with, and what it is called.
@@ -56,6 +65,9 @@ class Service {
   // The model that has that voice ("": any). NotFound where nobody has.
   [[nodiscard]] Result<Speaking> speaking(const std::string& voice, const std::string& language);
 
+  // Those that hear, the one that requests mean which name none first. A file is looked into once.
+  [[nodiscard]] std::vector<HearingModel> hearing_models() const;
+
   [[nodiscard]] engine::Engine& engine() { return *engine_; }
 
   [[nodiscard]] const Environment& environment() const { return surroundings_.environment; }
@@ -72,8 +84,11 @@ class Service {
   ServiceOptions options_;
   engine::Surroundings surroundings_;
   std::unique_ptr<engine::Engine> engine_;
+  [[nodiscard]] std::vector<std::string> languages_of(const std::string& path) const;
+
   mutable std::mutex mutex_;
-  std::string default_;  // of those that hear
+  std::string default_;                                                // of those that hear
+  mutable std::map<std::string, std::vector<std::string>> languages_;  // of files
 };
 
 }  // namespace mynah::server

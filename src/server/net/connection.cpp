@@ -351,21 +351,21 @@ asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exch
     if (next.head) {
       good = co_await send_head(request, *next.head, next.whole);
     }
-    if (good && next.broken_off) {
+    if (good && next.body.broken_off) {
       close(true);
       good = false;
     }
-    if (good && !next.whole && (next.over || !next.bytes.empty())) {
-      good = co_await send_piece(request, next.bytes, next.over);
+    if (good && !next.whole && (next.body.over || !next.body.bytes.empty())) {
+      good = co_await send_piece(request, next.body.bytes, next.body.over);
     }
-    if (!good || next.over) {
+    if (!good || next.body.over) {
       co_return good;
     }
     if (gone_ || over_) {
       co_return false;
     }
     // What came while the last was sent is taken first: nobody tells of it again.
-    if (!next.head && next.bytes.empty()) {
+    if (!next.head && next.body.bytes.empty()) {
       co_await handled_.wait(Clock::time_point::max());
     }
   }

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "server/net/byte_connection.h"
 #include "server/net/connection.h"
 
 namespace mynah::server {
@@ -60,22 +61,30 @@ class AsioNetwork final : public Network {
     }
   }
 
-  Status open() { return options_.host.starts_with('/') ? open_local() : open_tcp(); }
+  Status open() {
+    return options_.host.starts_with('/') ? open_local()
+                                          : open_tcp(options_.host, options_.port, {});
+  }
+
+  Status listen_also(const std::string& host, int port, ByteSessionMaker make) override {
+    return open_tcp(host, port, std::move(make));
+  }
 
   [[nodiscard]] std::vector<std::string> addresses() const override {
     std::vector<std::string> all = paths_;
-    for (const tcp::acceptor& acceptor : tcp_) {
-      all.push_back(text_of(acceptor.local_endpoint()));
+    for (const Door& door : tcp_) {
+      all.push_back(text_of(door.acceptor.local_endpoint()));
     }
     return all;
   }
 
   void run() override {
-    for (tcp::acceptor& acceptor : tcp_) {
-      asio::co_spawn(io_, [this, &acceptor] { return accept(acceptor); }, asio::detached);
+    for (Door& door : tcp_) {
+      asio::co_spawn(
+          io_, [this, &door] { return accept(door.acceptor, door.make); }, asio::detached);
     }
     for (Local::acceptor& acceptor : local_) {
-      asio::co_spawn(io_, [this, &acceptor] { return accept(acceptor); }, asio::detached);
+      asio::co_spawn(io_, [this, &acceptor] { return accept(acceptor, http_); }, asio::detached);
     }
     io_.run();
   }
@@ -85,8 +94,8 @@ class AsioNetwork final : public Network {
       const bool again = stopping_;
       stopping_ = true;
       error_code ignored;  // they may be closed already
-      for (tcp::acceptor& acceptor : tcp_) {
-        acceptor.close(ignored);
+      for (Door& door : tcp_) {
+        door.acceptor.close(ignored);
       }
       for (Local::acceptor& acceptor : local_) {
         acceptor.close(ignored);
@@ -97,21 +106,33 @@ class AsioNetwork final : public Network {
           again ? connection->stop() : connection->drain();
         }
       }
+      for (const auto& weak : sessions_) {
+        if (const auto session = weak.lock()) {
+          session->stop();
+        }
+      }
     });
   }
 
  private:
-  Status open_tcp() {
+  // What listens, and what is made of who comes; null: a client of HTTP.
+  struct Door {
+    tcp::acceptor acceptor;
+    ByteSessionMaker make;
+  };
+
+  Status open_tcp(const std::string& host, int wanted_port, const ByteSessionMaker& make) {
     tcp::resolver resolver(io_);
     error_code error;
     const auto found =
-        resolver.resolve(options_.host, std::to_string(options_.port),
+        resolver.resolve(host, std::to_string(wanted_port),
                          tcp::resolver::passive | tcp::resolver::numeric_service, error);
     if (error) {
-      return fail(ErrorCode::Usage, fmt::format("--host {}: {}", options_.host, error.message()));
+      return fail(ErrorCode::Usage, fmt::format("--host {}: {}", host, error.message()));
     }
     // "localhost" is two addresses, on one port.
-    int port = options_.port;
+    int port = wanted_port;
+    const size_t before = tcp_.size();
     for (const auto& entry : found) {
       tcp::endpoint endpoint = entry.endpoint();
       endpoint.port(static_cast<uint16_t>(port));
@@ -139,9 +160,9 @@ class AsioNetwork final : public Network {
         return cannot_listen(text_of(endpoint), error);
       }
       port = acceptor.local_endpoint().port();
-      tcp_.push_back(std::move(acceptor));
+      tcp_.push_back({.acceptor = std::move(acceptor), .make = make});
     }
-    return tcp_.empty() ? cannot_listen(options_.host, error) : Status();
+    return tcp_.size() == before ? cannot_listen(host, error) : Status();
   }
 
   Status open_local() {
@@ -175,10 +196,11 @@ class AsioNetwork final : public Network {
   }
 
   template <class Acceptor>
-  asio::awaitable<void> accept(Acceptor& acceptor) {
+  asio::awaitable<void> accept(Acceptor& acceptor, const ByteSessionMaker& make) {
     while (!stopping_) {
       connections_.remove_if([](const auto& weak) { return weak.expired(); });
-      if (connections_.size() >= options_.most_connections) {
+      sessions_.remove_if([](const auto& weak) { return weak.expired(); });
+      if (connections_.size() + sessions_.size() >= options_.most_connections) {
         co_await room_.wait(std::chrono::steady_clock::time_point::max());
         continue;
       }
@@ -194,24 +216,37 @@ class AsioNetwork final : public Network {
         co_await room_.wait(std::chrono::steady_clock::now() + kBreath);
         continue;
       }
-      add(std::move(socket));
+      add(socket, make);
     }
   }
 
   template <class Socket>
-  void add(Socket socket) {
+  void add(Socket& socket, const ByteSessionMaker& make) {
     std::string peer;
     if constexpr (std::is_same_v<Socket, tcp::socket>) {
       error_code ignored;  // a client may be gone already
       socket.set_option(tcp::no_delay(true), ignored);
       peer = socket.remote_endpoint(ignored).address().to_string();
     }
+    auto stream = plain_stream(std::move(socket));
+    if (make) {
+      const auto session =
+          std::make_shared<ByteConnection>(io_.get_executor(), std::move(stream), make, threads_);
+      sessions_.push_back(session);
+      serve(session);
+      return;
+    }
     const auto connection =
-        std::make_shared<Connection>(io_.get_executor(), plain_stream(std::move(socket)),
-                                     std::move(peer), front_, threads_, options_.connection);
+        std::make_shared<Connection>(io_.get_executor(), std::move(stream), std::move(peer), front_,
+                                     threads_, options_.connection);
     connections_.push_back(connection);
+    serve(connection);
+  }
+
+  template <class Client>
+  void serve(const std::shared_ptr<Client>& client) {
     asio::co_spawn(
-        io_, [connection] { return connection->run(); },
+        io_, [client] { return client->run(); },
         [this](const std::exception_ptr& error) {
           if (error) {
             std::rethrow_exception(error);
@@ -225,10 +260,12 @@ class AsioNetwork final : public Network {
   asio::io_context io_{1};
   Event room_;  // for another connection
   bool stopping_ = false;
-  std::list<tcp::acceptor> tcp_;
+  const ByteSessionMaker http_{};  // none
+  std::list<Door> tcp_;
   std::list<Local::acceptor> local_;
   std::vector<std::string> paths_;
   std::list<std::weak_ptr<Connection>> connections_;
+  std::list<std::weak_ptr<ByteConnection>> sessions_;
   WorkThreads threads_;  // the first to go: they wake connections
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/net/byte_session.h"
 #include "server/net/connection_settings.h"
 
 namespace mynah::server {
@@ -26,6 +27,9 @@ class Network {
   static Result<std::unique_ptr<Network>> listen(NetworkOptions options, Front& front);
 
   virtual ~Network() = default;
+
+  // Listens on another port for clients of another protocol, before run(). As listen().
+  virtual Status listen_also(const std::string& host, int port, ByteSessionMaker make) = 0;
 
   // Where it listens: "127.0.0.1:8080", "[::1]:8080", "/run/mynah.sock".
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;

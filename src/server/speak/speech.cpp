@@ -9,8 +9,8 @@
 #include <openssl/evp.h>
 
 #include "audio/sound_writer.h"
-#include "server/errors.h"
-#include "server/events.h"
+#include "server/http/errors.h"
+#include "server/http/events.h"
 #include "server/speak/speech_request.h"
 
 namespace mynah::server {

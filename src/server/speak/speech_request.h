@@ -7,7 +7,7 @@
 
 #include "audio/sound_format.h"
 #include "base/result.h"
-#include "server/field_error.h"
+#include "server/http/field_error.h"
 #include "speech/synthesizer.h"
 
 namespace mynah::server {

@@ -1,4 +1,4 @@
-#include "server/http/router.h"
+#include "server/router.h"
 
 #include <algorithm>
 #include <ctime>

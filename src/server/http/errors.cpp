@@ -1,4 +1,4 @@
-#include "server/errors.h"
+#include "server/http/errors.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,0 +1,83 @@
+#include "server/wyoming/describe.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/store_folders.h"
+#include "engine/version.h"
+#include "speech/synthesizer.h"
+#include "store/families.h"
+#include "store/speech_models.h"
+#include "store/store.h"
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// An artifact of wyoming/info.py, whose name, attribution and "installed" must be there.
+Json artifact(const std::string& name, const std::string& by, const std::string& address) {
+  return {{"name", name},
+          {"attribution", {{"name", by}, {"url", address}}},
+          {"installed", true},
+          {"description", name},
+          {"version", std::string(engine::program_version().version)}};
+}
+
+// "en_US", as Piper's voices have it and Home Assistant wants it.
+std::string with_underscore(std::string tag) {
+  std::ranges::replace(tag, '-', '_');
+  return tag.empty() ? "en" : tag;
+}
+
+Json voice_json(const std::string& name, const std::string& language, const std::string& model) {
+  Json voice = artifact(name, model, "");
+  voice["languages"] = {with_underscore(language)};
+  voice["speakers"] = nullptr;
+  return voice;
+}
+
+}  // namespace
+
+WyomingMessage describe_wyoming(const Service& service) {
+  Json hearing = Json::array();
+  for (const HearingModel& model : service.hearing_models()) {
+    Json one = artifact(model.name, model.family, model.source);
+    one["languages"] = model.languages;
+    hearing.push_back(std::move(one));
+  }
+  Json voices = Json::array();
+  const Store store(engine::store_folders(service.environment()));
+  for (const SpeechModel& model : installed_speech_models(store)) {
+    for (const InstalledVoice& voice : model.voices) {
+      voices.push_back(voice_json(voice.name, voice.language, model.name));
+    }
+  }
+  const auto builtin = builtin_voice();
+  for (const VoiceFacts& voice : builtin->voices()) {
+    voices.push_back(voice_json(voice.name, voice.language, "builtin"));
+  }
+  Json hears = artifact("mynah", "mynah", "");
+  hears["models"] = std::move(hearing);
+  hears["supports_transcript_streaming"] = true;
+  hears["requires_external_vad"] = true;
+  // What is quiet is made louder here, and noise is known to the voice detector.
+  hears["prefers_auto_gain_enabled"] = false;
+  hears["prefers_noise_reduction_enabled"] = false;
+  Json speaks = artifact("mynah", "mynah", "");
+  speaks["voices"] = std::move(voices);
+  speaks["supports_synthesize_streaming"] = true;
+  WyomingMessage info;
+  info.type = "info";
+  info.data = {{"asr", Json::array({std::move(hears)})},
+               {"tts", Json::array({std::move(speaks)})},
+               {"handle", Json::array()},
+               {"intent", Json::array()},
+               {"wake", Json::array()},
+               {"mic", Json::array()},
+               {"snd", Json::array()}};
+  return info;
+}
+
+}  // namespace mynah::server

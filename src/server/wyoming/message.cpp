@@ -1,0 +1,114 @@
+#include "server/wyoming/message.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostLine = 64U << 10U;
+constexpr int64_t kMostData = int64_t{1} << 20;
+constexpr int64_t kMostPayload = int64_t{16} << 20;
+
+// A length in a message's first line; -1: none that is taken.
+int64_t length_of(const Json& head, const char* name, int64_t most) {
+  const auto found = head.find(name);
+  if (found == head.end() || found->is_null()) {
+    return 0;
+  }
+  if (!found->is_number_integer()) {
+    return -1;
+  }
+  const auto length = found->get<int64_t>();
+  return length < 0 || length > most ? -1 : length;
+}
+
+std::unexpected<Error> no_message(const std::string& what) {
+  return fail(ErrorCode::InvalidInput, "wanted a message of the Wyoming protocol, found " + what);
+}
+
+}  // namespace
+
+std::string WyomingMessage::text(const char* name) const {
+  const auto found = data.find(name);
+  return found != data.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+int64_t WyomingMessage::number(const char* name, int64_t initial) const {
+  const auto found = data.find(name);
+  return found != data.end() && found->is_number_integer() ? found->get<int64_t>() : initial;
+}
+
+std::string encode(const WyomingMessage& message) {
+  const std::string data = message.data.empty()
+                               ? std::string()
+                               : message.data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json head = {{"type", message.type}, {"version", "1.9.0"}};
+  if (!data.empty()) {
+    head["data_length"] = data.size();
+  }
+  if (!message.payload.empty()) {
+    head["payload_length"] = message.payload.size();
+  }
+  return head.dump() + "\n" + data + message.payload;
+}
+
+Result<std::vector<WyomingMessage>> WyomingReader::take(std::string_view bytes) {
+  kept_ += bytes;
+  std::vector<WyomingMessage> whole;
+  while (true) {
+    WyomingMessage message;
+    MYNAH_TRY(const bool is_whole, read_one(message));
+    if (!is_whole) {
+      return whole;
+    }
+    whole.push_back(std::move(message));
+  }
+}
+
+Result<bool> WyomingReader::read_one(WyomingMessage& message) {
+  const size_t line = kept_.find('\n');
+  if (line == std::string::npos) {
+    if (kept_.size() > kMostLine) {
+      return no_message("a line without an end");
+    }
+    return false;
+  }
+  const Json head =
+      Json::parse(kept_.begin(), kept_.begin() + static_cast<ptrdiff_t>(line), nullptr, false);
+  const auto type = head.is_object() ? head.find("type") : head.end();
+  if (!head.is_object() || type == head.end() || !type->is_string()) {
+    return no_message("a line that is no object with a type");
+  }
+  const int64_t data = length_of(head, "data_length", kMostData);
+  const int64_t payload = length_of(head, "payload_length", kMostPayload);
+  if (data < 0 || payload < 0) {
+    return no_message(fmt::format("one that is longer than {} MB of data and {} MB of sound",
+                                  kMostData >> 20U, kMostPayload >> 20U));
+  }
+  const size_t end = line + 1 + static_cast<size_t>(data) + static_cast<size_t>(payload);
+  if (kept_.size() < end) {
+    return false;
+  }
+  message.type = type->get<std::string>();
+  if (const auto own = head.find("data"); own != head.end() && own->is_object()) {
+    message.data = *own;
+  }
+  if (data > 0) {
+    const auto begin = kept_.begin() + static_cast<ptrdiff_t>(line) + 1;
+    const Json more = Json::parse(begin, begin + static_cast<ptrdiff_t>(data), nullptr, false);
+    if (!more.is_object()) {
+      return no_message("data that is no object");
+    }
+    message.data.update(more);
+  }
+  message.payload = kept_.substr(end - static_cast<size_t>(payload), static_cast<size_t>(payload));
+  kept_.erase(0, end);
+  return true;
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,376 @@
+#include "server/wyoming/session.h"
+
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audio/sound_writer.h"
+#include "server/hear/hear_file.h"
+#include "server/wyoming/describe.h"
+#include "server/wyoming/message.h"
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of a turn: longer ones are files, which another door takes.
+constexpr uint64_t kMostSound_bytes = uint64_t{512} << 20;
+
+// Sends samples as audio-chunk messages.
+class ChunkSink final : public ByteSink {
+ public:
+  ChunkSink(Outbox& outbox, int rate_hz) : outbox_(outbox), rate_hz_(rate_hz) {}
+
+  Status write(std::span<const std::byte> bytes) override {
+    WyomingMessage chunk;
+    chunk.type = "audio-chunk";
+    chunk.data = {{"rate", rate_hz_}, {"width", 2}, {"channels", 1}, {"timestamp", nullptr}};
+    chunk.payload.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return outbox_.write(encode(chunk));
+  }
+
+  [[nodiscard]] bool keeps() const override { return false; }
+
+  Status overwrite(uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) override {
+    return fail(ErrorCode::Unsupported, "what was sent cannot be changed");
+  }
+
+ private:
+  Outbox& outbox_;
+  int rate_hz_;
+};
+
+// What is spoken for a client, from the first text to the last sound.
+class Speech final : public SpeechObserver {
+ public:
+  static Result<std::unique_ptr<Speech>> begin(Service& service, const WyomingMessage& asked,
+                                               Outbox& outbox) {
+    const auto found = asked.data.find("voice");
+    WyomingMessage voice;
+    if (found != asked.data.end() && found->is_object()) {
+      voice.data = *found;
+    }
+    std::string name = voice.text("speaker");
+    name = name.empty() ? voice.text("name") : name;
+    MYNAH_TRY(Speaking speaking, service.speaking(name, tag_of(voice.text("language"))));
+    SpeakOptions options;
+    options.voice.voice = speaking.voice;
+    options.language = tag_of(voice.text("language"));
+    options.kind = asked.text("text_format") == "ssml" ? TextKind::Ssml : TextKind::Markdown;
+    constexpr size_t kFirst = 32;  // about two seconds: the first sound is there early
+    options.first_phonemes = kFirst;
+    std::unique_ptr<Speech> speech(new Speech(std::move(speaking), outbox));
+    MYNAH_TRY_STATUS(speech->open(options));
+    return speech;
+  }
+
+  Status push(std::string_view text) { return session_->push(text); }
+
+  Status finish() {
+    MYNAH_TRY_STATUS(session_->finish());
+    MYNAH_TRY_STATUS(writer_->finish());
+    // A client waits for a beginning and an end, also of nothing.
+    MYNAH_TRY_STATUS(begin_sound());
+    WyomingMessage stop;
+    stop.type = "audio-stop";
+    stop.data = {{"timestamp", nullptr}};
+    return outbox_.write(encode(stop));
+  }
+
+ private:
+  Speech(Speaking speaking, Outbox& outbox)
+      : speaking_(std::move(speaking)),
+        outbox_(outbox),
+        rate_hz_(speaking_.lease->synthesizer->model().rate_hz()),
+        sink_(outbox, rate_hz_) {}
+
+  Status open(const SpeakOptions& options) {
+    MYNAH_TRY(writer_, make_sound_writer(sink_, {.format = SoundFormat::Pcm, .rate_hz = rate_hz_}));
+    MYNAH_TRY(session_, speaking_.lease->synthesizer->session(options, *this, outbox_.stop()));
+    return {};
+  }
+
+  // "en-US" of Piper's "en_US".
+  static std::string tag_of(std::string language) {
+    std::ranges::replace(language, '_', '-');
+    return language;
+  }
+
+  Status begin_sound() {
+    if (std::exchange(begun_, true)) {
+      return {};
+    }
+    WyomingMessage start;
+    start.type = "audio-start";
+    start.data = {{"rate", rate_hz_}, {"width", 2}, {"channels", 1}, {"timestamp", nullptr}};
+    return outbox_.write(encode(start));
+  }
+
+  Status on_clause(const SpokenClause& clause) override {
+    MYNAH_TRY_STATUS(begin_sound());
+    return writer_->write(clause.samples);
+  }
+
+  Speaking speaking_;
+  Outbox& outbox_;
+  int rate_hz_;
+  ChunkSink sink_;
+  bool begun_ = false;
+  std::unique_ptr<SoundWriter> writer_;
+  std::unique_ptr<Synthesizer::Session> session_;  // the first to go
+};
+
+// Segments on their way, each as it is heard.
+class ChunkedTranscript final : public RecognizerObserver {
+ public:
+  explicit ChunkedTranscript(Outbox& outbox) : outbox_(outbox) {}
+
+  void on_segment(size_t /*job*/, const Segment& segment) override {
+    WyomingMessage chunk;
+    chunk.type = "transcript-chunk";
+    const bool follows = std::exchange(begun_, true);
+    chunk.data = {{"text", follows ? segment.text : std::string(trimmed(segment.text, " "))}};
+    static_cast<void>(outbox_.write(encode(chunk)));  // who left is seen by the recogniser
+  }
+
+  void on_done(size_t /*job*/, const Result<Transcript>& result) override { result_ = result; }
+
+  [[nodiscard]] const Result<Transcript>& result() const { return result_; }
+
+ private:
+  Outbox& outbox_;
+  bool begun_ = false;
+  Result<Transcript> result_ = fail(ErrorCode::Cancelled, "nothing was heard");
+};
+
+class WyomingSession final : public ByteSession,
+                             public std::enable_shared_from_this<WyomingSession> {
+ public:
+  WyomingSession(Service& service, std::shared_ptr<Outbox> outbox, WorkThreads& threads)
+      : service_(service), outbox_(std::move(outbox)), threads_(threads) {}
+
+  bool take(std::string_view bytes) override {
+    auto messages = reader_.take(bytes);
+    if (!messages) {
+      static_cast<void>(outbox_->write(encode(error_of(messages.error()))));  // it may have left
+      outbox_->end();
+      return false;
+    }
+    const std::lock_guard lock(mutex_);
+    for (WyomingMessage& message : *messages) {
+      backlog_ += message.payload.size();
+      waiting_.push_back(std::move(message));
+    }
+    if (waiting_.empty() || working_) {
+      return true;
+    }
+    working_ = threads_.run([self = shared_from_this()] { self->work(); });
+    if (!working_) {
+      waiting_.clear();
+      static_cast<void>(
+          outbox_->write(encode(error_of({ErrorCode::Busy, "all threads are busy; ask again"}))));
+      outbox_->end();
+    }
+    return working_;
+  }
+
+  [[nodiscard]] size_t backlog() const override {
+    const std::lock_guard lock(mutex_);
+    return backlog_;
+  }
+
+  void leave() override {}  // the outbox's stop is what everything here looks at
+
+ private:
+  static WyomingMessage error_of(const Error& error) {
+    WyomingMessage message;
+    message.type = "error";
+    message.data = {{"text", error.message}, {"code", nullptr}};
+    return message;
+  }
+
+  // Deals with what came, in its order, as long as there is something.
+  void work() {
+    while (true) {
+      WyomingMessage message;
+      {
+        const std::lock_guard lock(mutex_);
+        if (waiting_.empty()) {
+          working_ = false;
+          return;
+        }
+        message = std::move(waiting_.front());
+        waiting_.pop_front();
+        backlog_ -= message.payload.size();
+      }
+      if (!message.payload.empty()) {
+        static_cast<void>(outbox_->write({}));  // so that more is read
+      }
+      if (const Status dealt_with = deal_with(message); !dealt_with) {
+        speech_.reset();
+        sound_.reset();
+        static_cast<void>(
+            outbox_->write(encode(error_of(dealt_with.error()))));  // it may have left
+      }
+    }
+  }
+
+  Status send(const std::string& type, Json data) {
+    WyomingMessage message;
+    message.type = type;
+    message.data = std::move(data);
+    return outbox_->write(encode(message));
+  }
+
+  Status deal_with(const WyomingMessage& message) {
+    const std::string& type = message.type;
+    if (type == "describe") {
+      return outbox_->write(encode(describe_wyoming(service_)));
+    }
+    if (type == "ping") {
+      return send("pong", message.data.contains("text") ? Json{{"text", message.text("text")}}
+                                                        : Json::object());
+    }
+    if (type == "transcribe") {
+      asked_ = message;
+      return {};
+    }
+    if (type == "audio-start") {
+      return begin_sound(message);
+    }
+    if (type == "audio-chunk") {
+      return add_sound(message);
+    }
+    if (type == "audio-stop") {
+      return hear();
+    }
+    if (type == "synthesize") {
+      return speak(message);
+    }
+    if (type == "synthesize-start") {
+      MYNAH_TRY(speech_, Speech::begin(service_, message, *outbox_));
+      return {};
+    }
+    if (type == "synthesize-chunk") {
+      return speech_ == nullptr ? Status() : speech_->push(message.text("text"));
+    }
+    if (type == "synthesize-stop") {
+      return end_speech();
+    }
+    return {};  // others are for other servers
+  }
+
+  // Libraries send the whole text again within a stream, for servers that know no streams.
+  Status speak(const WyomingMessage& message) {
+    if (speech_ != nullptr) {
+      return {};
+    }
+    MYNAH_TRY(const auto speech, Speech::begin(service_, message, *outbox_));
+    MYNAH_TRY_STATUS(speech->push(message.text("text")));
+    return speech->finish();
+  }
+
+  Status end_speech() {
+    if (const auto speech = std::exchange(speech_, nullptr)) {
+      MYNAH_TRY_STATUS(speech->finish());
+    }
+    return send("synthesize-stopped", Json::object());
+  }
+
+  Status begin_sound(const WyomingMessage& start) {
+    MYNAH_TRY(sound_, Upload::create("/var/tmp"));
+    raw_ = {.rate_hz = static_cast<int>(start.number("rate", 16000)),
+            .channels = static_cast<int>(start.number("channels", 1)),
+            .encoding = {}};
+    constexpr std::array<const char*, 5> kEncodings = {nullptr, "u8", "s16le", "s24le", "s32le"};
+    const int64_t width = start.number("width", 2);
+    if (width < 1 || width >= static_cast<int64_t>(kEncodings.size())) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("audio-start: wanted a width of 1 to 4 bytes, found {}", width));
+    }
+    raw_.encoding = kEncodings[static_cast<size_t>(width)];
+    return {};
+  }
+
+  Status add_sound(const WyomingMessage& chunk) {
+    if (!sound_) {
+      MYNAH_TRY_STATUS(begin_sound(chunk));
+    }
+    if (sound_->size_bytes() + chunk.payload.size() > kMostSound_bytes) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("a turn has at most {} MB of sound", kMostSound_bytes >> 20U));
+    }
+    return sound_->append(chunk.payload);
+  }
+
+  Status hear() {
+    if (!sound_) {
+      return {};
+    }
+    FormFile file{.field = {}, .name = "the turn", .type = {}, .bytes = *std::exchange(sound_, {})};
+    const WyomingMessage asked = std::exchange(asked_, WyomingMessage());
+    MYNAH_TRY(const Hearing hearing, service_.hearing(asked.text("name")));
+    const Recognizer& recognizer = *hearing.lease->recognizer;
+    RecognizerOptions options;
+    // "en" of "en-GB": a language that the model does not know it may find out.
+    std::string language = asked.text("language");
+    language = language.substr(0, language.find_first_of("-_"));
+    options.decoding.language = language.empty() ? "auto" : language;
+    if (!recognizer.check(options)) {
+      options.decoding.language = "auto";
+    }
+    for (const char* words : {"transcript_names", "transcript_terms"}) {
+      for (const Json& word : asked.data.value(words, Json::array())) {
+        options.cutting.hotwords += word.is_string() ? word.get<std::string>() + ", " : "";
+      }
+    }
+    MYNAH_TRY_STATUS(send("transcript-start", Json::object()));
+    std::string text;
+    std::string heard_language;
+    if (file.bytes.size_bytes() > 0) {
+      ChunkedTranscript observer(*outbox_);
+      AudioOpenOptions audio;
+      audio.raw = raw_;
+      hear_file(file, audio, options, hearing, observer, outbox_->stop());
+      MYNAH_TRY(const Transcript& heard, observer.result());
+      text = text_of_whole(heard);
+      heard_language = heard.language;
+    }
+    Json transcript = {{"text", text}};
+    if (!heard_language.empty()) {
+      transcript["language"] = heard_language;
+    }
+    MYNAH_TRY_STATUS(send("transcript", std::move(transcript)));
+    return send("transcript-stop", Json::object());
+  }
+
+  Service& service_;
+  std::shared_ptr<Outbox> outbox_;
+  WorkThreads& threads_;
+  WyomingReader reader_;  // the network's thread's
+
+  mutable std::mutex mutex_;
+  std::deque<WyomingMessage> waiting_;
+  size_t backlog_ = 0;
+  bool working_ = false;
+
+  // Of the thread that works.
+  WyomingMessage asked_;
+  std::optional<Upload> sound_;
+  AudioOpenOptions::Raw raw_;
+  std::unique_ptr<Speech> speech_;
+};
+
+}  // namespace
+
+ByteSessionMaker wyoming_sessions(Service& service) {
+  return [&service](const std::shared_ptr<Outbox>& outbox, WorkThreads& threads) {
+    return std::make_shared<WyomingSession>(service, outbox, threads);
+  };
+}
+
+}  // namespace mynah::server

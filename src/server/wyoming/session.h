@@ -1,0 +1,14 @@
+// A Wyoming client: speech to text and text to speech, as Home Assistant asks for them.
+#pragma once
+
+#include <string>
+
+#include "server/models/service.h"
+#include "server/net/byte_session.h"
+
+namespace mynah::server {
+
+// One connection may carry many requests, one after the other.
+[[nodiscard]] ByteSessionMaker wyoming_sessions(Service& service);
+
+}  // namespace mynah::server
