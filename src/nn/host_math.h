@@ -8,10 +8,11 @@
 
 namespace mynah {
 
-// e^x for x up to 88, within 3e-7 of it; 0 below -87.
+// e^x for x up to 88, within 3e-7 of it; 0 below -87, e^88 above 88, of no number none.
 [[nodiscard]] inline float fast_exp(float x) {
   // 2^n times a polynomial over half a power of two on either side (Taylor's, to the seventh).
-  const float within = x < -87.0F ? -87.0F : x;
+  const float at_least = x < -87.0F ? -87.0F : x;
+  const float within = at_least > 88.0F ? 88.0F : at_least;
   const float turns = std::floor(within * 1.44269504F + 0.5F);
   // ln 2 in two parts, so that the rest keeps its last bits.
   const float rest = (within - turns * 0.693359375F) + turns * 2.12194440e-4F;
@@ -23,7 +24,8 @@ namespace mynah {
   sum = sum * rest + 0.5F;
   sum = sum * rest + 1.0F;
   sum = sum * rest + 1.0F;
-  const auto exponent = static_cast<uint32_t>(static_cast<int32_t>(turns) + 127) << 23U;
+  const float whole = turns == turns ? turns : 0.0F;  // else the sum is no number already
+  const auto exponent = static_cast<uint32_t>(static_cast<int32_t>(whole) + 127) << 23U;
   const float result = sum * std::bit_cast<float>(exponent);
   return x < -87.0F ? 0.0F : result;
 }
@@ -50,7 +52,7 @@ struct SineCosine {
   float cosine;
 };
 
-// Of 2 pi t, |t| up to 2^22, within 2e-7.
+// Of 2 pi t, |t| up to 2^22, within 2e-7; of no number none.
 [[nodiscard]] inline SineCosine fast_sine_cosine_of_turns(float t) {
   // Within an eighth of a turn of a multiple of a quarter, Taylor's polynomials; the quarters turn
   // sine and cosine into each other.
@@ -66,7 +68,8 @@ struct SineCosine {
   cosine = cosine * square + 1.0F / 24.0F;
   cosine = cosine * square - 0.5F;
   cosine = cosine * square + 1.0F;
-  const auto quarter = static_cast<int32_t>(quarters);
+  const float whole = std::fabs(quarters) < 16777216.0F ? quarters : 0.0F;  // also of no number
+  const auto quarter = static_cast<int32_t>(whole);
   const bool swapped = (quarter & 1) != 0;
   const float own_sine = swapped ? cosine : sine;
   const float own_cosine = swapped ? sine : cosine;

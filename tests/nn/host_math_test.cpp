@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <span>
 #include <vector>
@@ -26,6 +27,10 @@ TEST(HostMath, Exponential) {
   EXPECT_EQ(fast_exp(-88.0F), 0.0F);
   EXPECT_EQ(fast_exp(-1e30F), 0.0F);
   EXPECT_EQ(fast_exp(0.0F), 1.0F);
+  // What a network gives that has lost its way.
+  EXPECT_EQ(fast_exp(1e30F), fast_exp(88.0F));
+  EXPECT_EQ(fast_exp(std::numeric_limits<float>::infinity()), fast_exp(88.0F));
+  EXPECT_TRUE(std::isnan(fast_exp(std::numeric_limits<float>::quiet_NaN())));
 }
 
 TEST(HostMath, Logarithm) {
@@ -43,6 +48,8 @@ TEST(HostMath, SineAndCosine) {
     EXPECT_NEAR(static_cast<double>(sine), std::sin(angle), 2e-7) << t;
     EXPECT_NEAR(static_cast<double>(cosine), std::cos(angle), 2e-7) << t;
   }
+  EXPECT_TRUE(std::isnan(fast_sine_cosine_of_turns(std::numeric_limits<float>::quiet_NaN()).sine));
+
 }
 
 TEST(HostMath, HyperbolicTangent) {
