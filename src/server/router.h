@@ -9,21 +9,9 @@
 #include <vector>
 
 #include "server/access/gate.h"
-#include "server/http/front.h"
+#include "server/http/route.h"
 
 namespace mynah::server {
-
-// One row of the server's table.
-struct Route {
-  std::string method;  // "GET"
-  // "/v1/models/{name}": what is in braces is one part of the path, or at the end all that is left
-  // of it, and the handler finds it in RequestHead::part.
-  std::string path;
-  std::string help;  // one line
-  Handler handler;
-  Accepts accepts = Accepts::Nothing;
-  Open open = Open::WithKey;
-};
 
 class Router final : public Front {
  public:

@@ -1,15 +1,19 @@
+#include <algorithm>
+#include <iterator>
+
 #include "server/compat/asr_webservice.h"
 #include "server/compat/whisper_cpp.h"
 #include "server/hear/transcriptions.h"
 #include "server/models/lists.h"
 #include "server/operation/health.h"
+#include "server/page/page.h"
 #include "server/server.h"
 #include "server/speak/speech.h"
 
 namespace mynah::server {
 
 std::vector<Route> all_routes(Service& service, const std::string& media_program) {
-  return {
+  std::vector<Route> routes = {
       {.method = "POST",
        .path = "/v1/audio/transcriptions",
        .help = "Speech to text, as OpenAI's API has it.",
@@ -79,6 +83,8 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .handler = version(),
        .open = Open::ToAll},
   };
+  std::ranges::move(page_routes(), std::back_inserter(routes));
+  return routes;
 }
 
 }  // namespace mynah::server

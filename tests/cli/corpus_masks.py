@@ -19,7 +19,7 @@ SENTENCES = [
     ("a key of JSON that is measured", rf'("(?:{"|".join(MEASURED_KEYS)})"\s*:\s*){NUMBER}', r"\1{number}"),
     ("a key of JSON that is named", rf'("(?:{"|".join(NAMED_KEYS)})"\s*:\s*)"[^"]*"', r'\1"{text}"'),
     ("memory that a stage holds", r'("bytes":)\d+(,"memory_with")', r"\1{number}\2"),
-    ("the program's version and build", r"\bmynah \d+\.\d+\.\d+ \(commit [^()]*\)", "mynah {version} ({build})"),
+    ("the program's version and build", r"\bmynah \d+\.\d+\.\d+ \(commit (?:[^()]|\([^()]*\))*\)", "mynah {version} ({build})"),
     ("the program's size and time", r"(\{program\}) \d+ -?\d+", r"\1 {stamp}"),
     ("a file's size and time", r'("stamp": "\d+) -?\d+', r"\1 {time}"),
     ("a stage's time", r"^(  [a-z.]+ +\S+) +\d+\.\d ms( for|$)", r"\1 {time} ms\2"),

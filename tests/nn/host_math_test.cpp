@@ -49,7 +49,6 @@ TEST(HostMath, SineAndCosine) {
     EXPECT_NEAR(static_cast<double>(cosine), std::cos(angle), 2e-7) << t;
   }
   EXPECT_TRUE(std::isnan(fast_sine_cosine_of_turns(std::numeric_limits<float>::quiet_NaN()).sine));
-
 }
 
 TEST(HostMath, HyperbolicTangent) {

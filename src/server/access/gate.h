@@ -8,12 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "server/http/front.h"
+#include "server/http/route.h"
 
 namespace mynah::server {
-
-// Whether something is told to everybody.
-enum class Open : uint8_t { WithKey, ToAll };
 
 struct GateOptions {
   std::vector<std::string> keys;   // empty: none is needed

@@ -45,6 +45,17 @@ Json log_probabilities(std::span<const Segment> segments, const Recognizer& reco
   return all;
 }
 
+Json words_of(const Segment& segment) {
+  Json words = Json::array();
+  for (const Word& word : segment.words) {
+    words.push_back({{"word", word.text},
+                     {"start", word.start_s},
+                     {"end", word.end_s},
+                     {"probability", word.probability}});
+  }
+  return words;
+}
+
 // Whole seconds, as OpenAI counts them.
 Json usage_by_duration(const Transcript& transcript) {
   return {{"type", "duration"}, {"seconds", std::llround(std::ceil(transcript.duration_s))}};
@@ -76,6 +87,12 @@ class TranscriptionExchange final : public RecognizerObserver {
     }
     begin();
     Json delta = {{"type", "transcript.text.delta"}, {"delta", text}};
+    // Beside what OpenAI has: when it was said.
+    delta["start"] = segment.start_s;
+    delta["end"] = segment.end_s;
+    if (!segment.words.empty()) {
+      delta["words"] = words_of(segment);
+    }
     if (request_.log_probabilities) {
       delta["logprobs"] = log_probabilities({&segment, 1}, *hearing_.lease->recognizer);
     }

@@ -1,0 +1,26 @@
+// Route: a row of the table of all that a server answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/http/front.h"
+
+namespace mynah::server {
+
+// Whether something is told to everybody.
+enum class Open : uint8_t { WithKey, ToAll };
+
+// One row of the server's table.
+struct Route {
+  std::string method;  // "GET"
+  // "/v1/models/{name}": what is in braces is one part of the path, or at the end all that is left
+  // of it, and the handler finds it in RequestHead::part.
+  std::string path;
+  std::string help;  // one line
+  Handler handler;
+  Accepts accepts = Accepts::Nothing;
+  Open open = Open::WithKey;
+};
+
+}  // namespace mynah::server

@@ -1,0 +1,68 @@
+#include "server/page/page.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "base/embedded_file.h"
+
+MYNAH_EMBEDDED_FILE(page_index, MYNAH_WEB "/index.html")
+MYNAH_EMBEDDED_FILE(page_icon, MYNAH_WEB "/icon.svg")
+MYNAH_EMBEDDED_FILE(page_style, MYNAH_WEB "/page.css")
+MYNAH_EMBEDDED_FILE(page_script, MYNAH_WEB "/page.js")
+MYNAH_EMBEDDED_FILE(page_api, MYNAH_WEB "/api.js")
+MYNAH_EMBEDDED_FILE(page_hear, MYNAH_WEB "/hear.js")
+MYNAH_EMBEDDED_FILE(page_speak, MYNAH_WEB "/speak.js")
+MYNAH_EMBEDDED_FILE(page_subtitles, MYNAH_WEB "/subtitles.js")
+
+namespace mynah::server {
+namespace {
+
+constexpr const char* kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+Handler file(std::string_view bytes, const char* type) {
+  return [bytes, type](Exchange& exchange) {
+    Response response;
+    response.type = type;
+    response.body = bytes;
+    response.headers.set("Content-Security-Policy", kPolicy);
+    response.headers.set("Cross-Origin-Resource-Policy", "same-origin");
+    response.headers.set("Referrer-Policy", "no-referrer");
+    response.headers.set("Cache-Control", "no-cache");
+    exchange.answer(std::move(response));
+  };
+}
+
+}  // namespace
+
+std::vector<Route> page_routes() {
+  struct File {
+    const char* path;
+    std::string_view bytes;
+    const char* type;
+  };
+
+  constexpr const char* kScript = "text/javascript; charset=utf-8";
+  const std::array<File, 8> files = {{{"/", page_index(), "text/html; charset=utf-8"},
+                                      {"/icon.svg", page_icon(), "image/svg+xml"},
+                                      {"/page.css", page_style(), "text/css; charset=utf-8"},
+                                      {"/page.js", page_script(), kScript},
+                                      {"/api.js", page_api(), kScript},
+                                      {"/hear.js", page_hear(), kScript},
+                                      {"/speak.js", page_speak(), kScript},
+                                      {"/subtitles.js", page_subtitles(), kScript}}};
+  std::vector<Route> routes;
+  routes.reserve(files.size());
+  for (const File& one : files) {
+    routes.push_back({.method = "GET",
+                      .path = one.path,
+                      .help = "The page.",
+                      .handler = file(one.bytes, one.type),
+                      .open = Open::ToAll});
+  }
+  return routes;
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,56 @@
+// The page: what it shows, and what each part of it is started with.
+import { ask, asks, useKey } from "./api.js";
+import { startHearing } from "./hear.js";
+import { listVoices, startSpeaking } from "./speak.js";
+
+const SECTIONS = ["hear", "speak", "here"];
+const byId = (id) => document.getElementById(id);
+
+function show() {
+  const wanted = location.hash.slice(1);
+  const shown = SECTIONS.includes(wanted) ? wanted : SECTIONS[0];
+  for (const name of SECTIONS) {
+    byId(name).hidden = name !== shown;
+    if (name === shown) {
+      byId(`to-${name}`).setAttribute("aria-current", "page");
+    } else {
+      byId(`to-${name}`).removeAttribute("aria-current");
+    }
+  }
+}
+
+async function listModels() {
+  const { data } = await (await ask("v1/models")).json();
+  byId("models").replaceChildren(
+    ...data.map((model) => {
+      const item = document.createElement("li");
+      item.textContent = `${model.id} (${model.task === "text-to-speech" ? "speaks" : "hears"})`;
+      return item;
+    }),
+  );
+}
+
+async function list() {
+  try {
+    await listVoices();
+    await listModels();
+    byId("told").textContent = "";
+  } catch (error) {
+    byId("told").textContent = error.message;
+  }
+}
+
+asks.addEventListener("key", () => {
+  byId("key-form").hidden = false;
+});
+byId("key-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  useKey(byId("key").value);
+  byId("key-form").hidden = true;
+  list();
+});
+addEventListener("hashchange", show);
+show();
+startHearing();
+startSpeaking();
+list();
