@@ -25,13 +25,16 @@ Status check_is_no_path(const std::string& what, const std::string& name) {
   return {};
 }
 
-// "tiny.en" of ".../models/tiny.en/model.gguf"; a path that is not the store's by its own name.
-std::string name_of(const Store& store, const std::string& path) {
+// "tiny.en" of ".../models/tiny.en/model.gguf", of a folder ".../tiny.en" and of a file
+// ".../tiny.en.gguf".
+std::string name_of(const std::string& path) {
   namespace fs = std::filesystem;
-  const fs::path of_model(path);
-  const fs::path folder = of_model.filename() == "model.gguf" ? of_model.parent_path() : of_model;
-  return store.find(folder.filename().string()) ? folder.filename().string()
-                                                : of_model.stem().string();
+  const fs::path file(path);
+  std::error_code ignored;  // what is not there is no folder
+  if (file.filename() == "model.gguf") {
+    return file.parent_path().filename().string();
+  }
+  return (fs::is_directory(file, ignored) ? file.filename() : file.stem()).string();
 }
 
 }  // namespace
@@ -79,8 +82,7 @@ Result<Hearing> Service::hearing(const std::string& name) {
   wish.vad_model = options_.vad_model;
   wish.offline = options_.offline;
   MYNAH_TRY(auto lease, engine_->recognizer(std::move(wish), engine::Engine::Warm::Yes));
-  const Store store(engine::store_folders(surroundings_.environment));
-  std::string called = lease->model_path.empty() ? "builtin" : name_of(store, lease->model_path);
+  std::string called = lease->model_path.empty() ? "builtin" : name_of(lease->model_path);
   return Hearing{.lease = std::move(lease), .name = std::move(called)};
 }
 
@@ -123,8 +125,8 @@ std::vector<HearingModel> Service::hearing_models() const {
   if (const auto newest = engine::newest_recogniser(store); first == "auto" && newest) {
     first = newest->name;
   } else if (first.contains('/')) {
-    add(name_of(store, first), "", "", first);  // whoever started the server named a file
-    first = name_of(store, first);
+    add(name_of(first), "", "", first);  // whoever started the server named a file
+    first = name_of(first);
   }
   models.push_back({.name = "builtin", .family = "mynah", .source = {}, .languages = {"en"}});
   std::ranges::stable_partition(

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Uses the page of `mynah serve` in Chromium as somebody would: files, the microphone (which plays a real recording), a voice; and
+lets a page of another origin try to.
+
+usage: page.py MYNAH MYNAH_SHARED MYNAH_WEIGHTS SCREENSHOTS
+"""
+import base64
+import http.server
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import urllib.error
+import urllib.request
+
+CLIP = "speech/clips/azure_en-US_training_audio2.flac"
+SAID = "custom speech provides tools"
+PATIENCE_S = 60
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Browser:
+    """Chromium by its driver (W3C WebDriver)."""
+
+    ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+
+    def __init__(self, microphone, window=(1100, 900)):
+        port = free_port()
+        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL)
+        self.base = f"http://127.0.0.1:{port}"
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={window[0]},{window[1]}", "--autoplay-policy=no-user-gesture-required"]
+        arguments += ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", f"--use-file-for-fake-audio-capture={microphone}"]
+        wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": arguments}}}}
+        self.base += f"/session/{self.until(lambda: self.ask('POST', '/session', wanted))['sessionId']}"
+
+    @staticmethod
+    def until(look):
+        """What `look` gives once it gives something and does not fail."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                if found := look():
+                    return found
+            except (AssertionError, urllib.error.URLError, ConnectionError):
+                if time.monotonic() > end:
+                    raise
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.1)
+
+    def ask(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return json.load(answer)["value"]
+
+    def open(self, address):
+        self.ask("POST", "/url", {"url": address})
+
+    def run(self, script):
+        return self.ask("POST", "/execute/sync", {"script": script, "args": []})
+
+    def run_async(self, script):
+        return self.ask("POST", "/execute/async", {"script": script, "args": []})
+
+    def find(self, selector):
+        return self.ask("POST", "/element", {"using": "css selector", "value": selector})[self.ELEMENT]
+
+    def click(self, selector):
+        self.ask("POST", f"/element/{self.find(selector)}/click", {})
+
+    def type(self, selector, text):
+        self.ask("POST", f"/element/{self.find(selector)}/value", {"text": text})
+
+    def text(self, selector):
+        return self.run(f"return document.querySelector({json.dumps(selector)})?.textContent ?? ''")
+
+    def screenshot(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.ask("GET", "/screenshot")))
+
+    def errors(self):
+        """What the browser complains of, such as what the page's policy forbids."""
+        return [entry["message"] for entry in self.ask("POST", "/se/log", {"type": "browser"}) if entry["level"] == "SEVERE"]
+
+    def close(self):
+        self.ask("DELETE", "")
+        self.driver.terminate()
+        self.driver.wait()
+
+
+class Checks:
+    def __init__(self, browser, address, clip, folder, server_log):
+        self.browser, self.address, self.clip, self.folder, self.server_log = browser, address, clip, folder, server_log
+
+    def said(self, selector):
+        return re.sub(r"[^a-z ]", "", self.browser.text(selector).lower())
+
+    def check_1_file_becomes_text(self):
+        self.browser.open(self.address)
+        self.browser.type("#files", self.clip)
+        self.browser.until(lambda: SAID in self.said("#heard .text"))
+        self.browser.until(lambda: "stt=cpu" in self.browser.text("#heard .state"))
+        assert self.browser.run("return document.querySelectorAll('#heard .word').length") > 60
+        # A click on a word plays it.
+        self.browser.run("document.querySelectorAll('#heard .word')[20].click()")
+        wanted = float(self.browser.run("return document.querySelectorAll('#heard .word')[20].dataset.start"))
+        self.browser.until(lambda: self.browser.run("return document.querySelector('#heard audio').currentTime") >= wanted)
+        names = self.browser.run("return [...document.querySelectorAll('#heard .downloads a')].map((link) => link.download)")
+        assert [name.rsplit(".", 1)[1] for name in names] == ["txt", "srt", "vtt"], names
+        subtitles = self.browser.run_async(
+            "const done = arguments[0]; fetch(document.querySelectorAll('#heard .downloads a')[1].href)"
+            ".then((answer) => answer.text()).then(done, (error) => done('' + error))"
+        )
+        # The page's policy lets it fetch from the server alone: what it made itself is for the user to keep.
+        assert "Failed to fetch" in subtitles or re.match(r"1\n00:00:0\d,\d{3} --> ", subtitles), subtitles
+        self.browser.screenshot(f"{self.folder}/hear.png")
+
+    def check_2_microphone_becomes_text(self):
+        self.browser.open(self.address)
+        self.browser.click("#record")
+        self.browser.until(lambda: self.browser.text("#record") == "Stop")
+        time.sleep(6)
+        self.browser.click("#record")
+        self.browser.until(lambda: len(self.said("#heard .text").split()) > 3)
+        assert "provides tools" in self.said("#heard .text"), self.said("#heard .text")
+
+    def check_3_text_is_spoken(self):
+        self.browser.open(f"{self.address}#speak")
+        self.browser.until(lambda: self.browser.run("return document.querySelectorAll('#voice option').length") > 2)
+        self.browser.type("#text", "The train leaves at nine.")
+        self.browser.click("#speak-form button")
+        self.browser.until(lambda: "tts=cpu" in self.browser.text("#spoken .state"))
+        self.browser.until(lambda: self.browser.run("return document.querySelector('#spoken audio').duration || 0") > 1)
+        self.browser.screenshot(f"{self.folder}/speak.png")
+
+    def check_4_no_wrong_word(self):
+        self.browser.open(f"{self.address}#here")
+        self.browser.until(lambda: "builtin" in self.browser.text("#models"))
+        refused = [told for told in self.browser.errors() if "Content Security Policy" in told and "blob:" not in told]
+        assert not refused, refused
+
+    def check_5_a_page_of_another_origin_may_not(self):
+        page = b"<!doctype html><title>attack</title>"
+
+        class Attack(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(page)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Attack)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        before = len(self.server_log)
+        self.browser.open(f"http://localhost:{server.server_port}/")
+        for path, body in (("/v1/audio/speech", '{"input": "Hello.", "voice": "alloy"}'), ("/load", "model=builtin")):
+            for mode in ("cors", "no-cors"):
+                self.browser.run_async(
+                    f"const done = arguments[0]; fetch({json.dumps(self.address + path)}, {{method: 'POST', mode: '{mode}', body: {json.dumps(body)}}})"
+                    ".then((answer) => done(answer.type + answer.status), (error) => done('' + error))"
+                )
+        server.shutdown()
+        time.sleep(0.5)
+        asked = [line for line in self.server_log[before:] if " POST " in line]
+        assert len(asked) >= 4 and all(" 403 " in line for line in asked), asked
+
+
+def main():
+    program, shared, weights, folder = sys.argv[1:]
+    if not os.path.isfile(f"{shared}/{CLIP}") or not os.path.isdir(f"{weights}/tiny.en"):
+        print("no recordings or no weights here")
+        return 77
+    os.makedirs(folder, exist_ok=True)
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as home:
+        spoken = f"{home}/microphone.wav"
+        subprocess.run(["ffmpeg", "-loglevel", "error", "-i", f"{shared}/{CLIP}", "-ar", "48000", "-ac", "1", spoken], check=True)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
+        environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache"}
+        command = [program, "serve", "--port", "0", "--wyoming-port", "0", "--device", "cpu", "--model", f"{weights}/tiny.en"]
+        server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        log = []
+        reader = threading.Thread(target=lambda: [log.append(line) for line in server.stderr], daemon=True)
+        reader.start()
+        browser = Browser(spoken)
+        address = browser.until(lambda: next((found.group(1) for line in log if (found := re.search(r"listening on (http://\S+)", line))), None))
+        checks = Checks(browser, address, f"{shared}/{CLIP}", folder, log)
+        for name in sorted(vars(Checks)):
+            if not name.startswith("check_"):
+                continue
+            try:
+                getattr(checks, name)()
+                passed += 1
+            except Exception:  # whatever goes wrong
+                failed += 1
+                print(f"FAILED: {name}")
+                traceback.print_exc(file=sys.stdout)
+                browser.screenshot(f"{folder}/{name}.png")
+        browser.close()
+        server.terminate()
+        failed += server.wait() != 0
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())
