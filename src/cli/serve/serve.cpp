@@ -111,8 +111,9 @@ Result<int> ServeCommand::run(Context& context) {
       context.err.flush();
     };
   }
-  MYNAH_TRY(const auto server,
-            server::Server::create(std::move(options), surroundings_of(context)));
+  engine::Surroundings surroundings = surroundings_of(context);
+  surroundings.may_pull = {};  // nobody who asks sits at this terminal
+  MYNAH_TRY(const auto server, server::Server::create(std::move(options), std::move(surroundings)));
   for (const std::string& address : server->addresses()) {
     context.say(fmt::format("listening on {}", address));
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/http/form.h"
+#include "server/http/json_text.h"
 
 namespace mynah::server {
 namespace {
@@ -62,7 +63,7 @@ Status read_chunking(const FormValues& form, VadOptions& vad) {
   const std::string given = form.text("chunking_strategy");
   FormValues::Fields fields;
   if (given.starts_with('{')) {
-    const Json object = Json::parse(given, nullptr, false);
+    const Json object = parse_object(given);
     if (!object.is_object()) {
       return fail(ErrorCode::InvalidInput,
                   "chunking_strategy: wanted auto or an object of type server_vad, found other "

@@ -41,6 +41,9 @@ class Exchange {
 
   [[nodiscard]] bool has_begun() const;
 
+  // Nothing more can be written.
+  [[nodiscard]] bool is_over() const { return outbox_.is_over(); }
+
   // The connection's side.
 
   // What is to be sent next.

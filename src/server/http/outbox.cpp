@@ -41,6 +41,11 @@ void Outbox::break_off() {
   wake_();
 }
 
+bool Outbox::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.over;
+}
+
 Outbox::Taken Outbox::take() {
   const std::lock_guard lock(mutex_);
   Taken taken{

@@ -31,6 +31,8 @@ class Outbox {
   // takes it for whole.
   void break_off();
 
+  [[nodiscard]] bool is_over() const;
+
   // The network's side.
 
   struct Taken {
@@ -47,7 +49,7 @@ class Outbox {
  private:
   std::function<void()> wake_;
   std::stop_source stop_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any taken_;
   Taken kept_;
 };

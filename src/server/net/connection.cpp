@@ -1,6 +1,8 @@
 #include "server/net/connection.h"
 
+#include <algorithm>
 #include <array>
+#include <exception>
 #include <limits>
 #include <optional>
 
@@ -61,6 +63,28 @@ struct TakenBody {
     value_type& body_;
   };
 };
+
+// A value that holds a name of the client's must not begin another line.
+std::string printable(std::string value) {
+  std::ranges::replace_if(
+      value, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+  return value;
+}
+
+// A handler that throws, or does not come to an end, has made a fault that its client is told.
+void have_answered(const Handler& handler, Exchange& exchange, const Front& front) {
+  std::string what = "the server has no answer: a fault of its own";
+  try {
+    handler(exchange);
+  } catch (const std::exception& error) {
+    what = fmt::format("a fault of the server's own: {}", error.what());
+  }
+  if (!exchange.has_begun()) {
+    exchange.answer(front.refusal(exchange.head(), {ErrorCode::Environment, what}));
+  } else if (!exchange.is_over()) {
+    exchange.break_off();
+  }
+}
 
 std::string_view view_of(boost::beast::string_view text) {
   return {text.data(), text.size()};
@@ -271,14 +295,21 @@ asio::awaitable<bool> Connection::read_body(Request& request) {
   }
   request.parser.get().body().taker = taker->get();
   request.parser.eager(true);
+  uint64_t taken = 0;
+  const auto begun = Clock::now();
   while (!request.parser.is_done()) {
-    const bool came = co_await wait_for_bytes(Clock::now() + settings_.times.stall);
+    // A byte now and then is no body: all of it is as fast as a telephone line at least.
+    constexpr uint64_t kSlowest_bytes_per_s = 256;
+    const auto late =
+        begun + settings_.times.stall + std::chrono::seconds(taken / kSlowest_bytes_per_s);
+    const bool came = co_await wait_for_bytes(std::min(Clock::now() + settings_.times.stall, late));
     if (!came) {
       co_return false;
     }
     error_code error;
     const size_t used = request.parser.put(asio::buffer(inbox_), error);
     inbox_.erase(0, used);
+    taken += used;
     room_.notify();
     if (error == http::error::need_more && used == 0) {
       const size_t before = inbox_.size();
@@ -319,15 +350,8 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
     exchange_.reset();
     co_return false;
   }
-  const bool runs =
-      threads_.run([exchange, handler = std::move(request.plan.handler), &front = front_] {
-        handler(*exchange);
-        if (!exchange->has_begun()) {
-          exchange->answer(front.refusal(
-              exchange->head(),
-              {ErrorCode::Environment, "the server has no answer: a fault of its own"}));
-        }
-      });
+  const bool runs = threads_.run([exchange, handler = std::move(request.plan.handler),
+                                  &front = front_] { have_answered(handler, *exchange, front); });
   bool sent = false;
   if (runs) {
     sent = co_await send_outgoing(request, *exchange);
@@ -379,7 +403,7 @@ asio::awaitable<bool> Connection::send_head(Request& request, Response& head, bo
     text += fmt::format("Content-Type: {}\r\n", head.type);
   }
   for (const auto& [name, value] : head.headers.fields()) {
-    text += fmt::format("{}: {}\r\n", name, value);
+    text += fmt::format("{}: {}\r\n", name, printable(value));
   }
   const bool empty = head.status == 204 || head.status == 304;
   if (whole && !empty) {

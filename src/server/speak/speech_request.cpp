@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "server/http/json_text.h"
+
 namespace mynah::server {
 namespace {
 
@@ -98,7 +100,7 @@ std::expected<std::string, FieldError> voice_of(const Members& members) {
 }  // namespace
 
 std::expected<SpeechRequest, FieldError> parse_speech(const std::string& text) {
-  const Json object = Json::parse(text, nullptr, false);
+  const Json object = parse_object(text);
   if (!object.is_object()) {
     return wrong("", "wanted a JSON object such as {\"input\": \"Hello.\", \"voice\": \"alloy\"}");
   }

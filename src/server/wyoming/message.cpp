@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "server/http/json_text.h"
+
 namespace mynah::server {
 namespace {
 
@@ -99,8 +101,8 @@ Result<bool> WyomingReader::read_one(WyomingMessage& message) {
     message.data = *own;
   }
   if (data > 0) {
-    const auto begin = kept_.begin() + static_cast<ptrdiff_t>(line) + 1;
-    const Json more = Json::parse(begin, begin + static_cast<ptrdiff_t>(data), nullptr, false);
+    const Json more =
+        parse_object(std::string_view(kept_).substr(line + 1, static_cast<size_t>(data)));
     if (!more.is_object()) {
       return no_message("data that is no object");
     }
