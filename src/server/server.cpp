@@ -63,6 +63,9 @@ std::vector<std::string> Server::addresses() const {
   for (std::string& address : all) {
     address = (address.starts_with('/') ? "unix:" : "http://") + address;
   }
+  for (const std::string& address : network_->other_addresses()) {
+    all.push_back("tcp://" + address);  // as Wyoming's programs name theirs
+  }
   return all;
 }
 

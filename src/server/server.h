@@ -18,7 +18,7 @@ struct ServerOptions {
   GateOptions gate;
   ServiceOptions service;
   std::string wyoming_host = "127.0.0.1";
-  int wyoming_port = 0;         // 0: none
+  int wyoming_port = 10300;     // 0: none
   bool open = false;            // to others than this machine though no key is wanted
   std::string media_program{};  // mynah-media; "": beside this program
   Router::Log log{};            // told of each request that is over
@@ -31,7 +31,7 @@ class Server {
   static Result<std::unique_ptr<Server>> create(ServerOptions options,
                                                 engine::Surroundings surroundings);
 
-  // Where it listens: "http://127.0.0.1:8080".
+  // Where it listens: "http://127.0.0.1:8080", "tcp://127.0.0.1:10300" for Wyoming.
   [[nodiscard]] std::vector<std::string> addresses() const;
 
   // Serves until stop is requested and what is under way has come to its end.

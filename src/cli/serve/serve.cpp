@@ -6,6 +6,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
@@ -13,6 +14,8 @@
 namespace mynah::cli {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kKeysVariable = "MYNAH_API_KEYS";
 
@@ -22,6 +25,16 @@ std::string log_line(const server::RequestHead& head, const server::Served& serv
   return fmt::format("{:%FT%TZ} {} {} {} {} {} bytes, {:.1f} ms{}", fmt::gmtime(std::time(nullptr)),
                      head.peer.empty() ? "unix" : head.peer, head.method, head.path, served.status,
                      served.bytes, ms, served.left ? ", left" : "");
+}
+
+Json log_json(const server::RequestHead& head, const server::Served& served) {
+  return {{"peer", head.peer},
+          {"method", head.method},
+          {"path", head.path},
+          {"status", served.status},
+          {"bytes", served.bytes},
+          {"milliseconds", std::chrono::duration<double, std::milli>(served.took).count()},
+          {"left", served.left}};
 }
 
 }  // namespace
@@ -74,6 +87,8 @@ std::string ServeCommand::details() const {
   return "Clients of OpenAI's API are told the address with /v1 behind it.\n\n"
          "MYNAH_API_KEYS has the keys that clients may have, with commas between them: they are\n"
          "never given on a command line, which every user of the machine can read.\n\n"
+         "With --json where it listens and each request that is over are an object a line on\n"
+         "standard output.\n\n"
          "The first SIGTERM or Ctrl-C lets what is under way come to its end, the second ends "
          "it.\n\n" +
          device_details();
@@ -107,16 +122,24 @@ Result<int> ServeCommand::run(Context& context) {
   options.network.connection.limits.spool_folder = "/var/tmp";
   if (!quiet_) {
     options.log = [&context](const server::RequestHead& head, const server::Served& served) {
-      context.err.line(log_line(head, served));
-      context.err.flush();
+      OutputStream& out = context.json ? context.out : context.err;
+      out.line(context.json
+                   ? log_json(head, served).dump(-1, ' ', false, Json::error_handler_t::replace)
+                   : log_line(head, served));
+      out.flush();
     };
   }
   engine::Surroundings surroundings = surroundings_of(context);
   surroundings.may_pull = {};  // nobody who asks sits at this terminal
   MYNAH_TRY(const auto server, server::Server::create(std::move(options), std::move(surroundings)));
   for (const std::string& address : server->addresses()) {
-    context.say(fmt::format("listening on {}", address));
+    if (context.json) {
+      context.out.line(Json{{"listening", address}}.dump());
+    } else {
+      context.say(fmt::format("listening on {}", address));
+    }
   }
+  context.out.flush();
   server->run(context.stop);
   return 0;
 }

@@ -1,9 +1,10 @@
 #include "server/net/network.h"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <list>
 
 #include <boost/asio/co_spawn.hpp>
@@ -72,10 +73,12 @@ class AsioNetwork final : public Network {
 
   [[nodiscard]] std::vector<std::string> addresses() const override {
     std::vector<std::string> all = paths_;
-    for (const Door& door : tcp_) {
-      all.push_back(text_of(door.acceptor.local_endpoint()));
-    }
+    std::ranges::move(texts_of_doors(true), std::back_inserter(all));
     return all;
+  }
+
+  [[nodiscard]] std::vector<std::string> other_addresses() const override {
+    return texts_of_doors(false);
   }
 
   void run() override {
@@ -120,6 +123,16 @@ class AsioNetwork final : public Network {
     tcp::acceptor acceptor;
     ByteSessionMaker make;
   };
+
+  [[nodiscard]] std::vector<std::string> texts_of_doors(bool http) const {
+    std::vector<std::string> all;
+    for (const Door& door : tcp_) {
+      if (http == !door.make) {
+        all.push_back(text_of(door.acceptor.local_endpoint()));
+      }
+    }
+    return all;
+  }
 
   Status open_tcp(const std::string& host, int wanted_port, const ByteSessionMaker& make) {
     tcp::resolver resolver(io_);

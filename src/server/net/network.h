@@ -33,6 +33,8 @@ class Network {
 
   // Where it listens: "127.0.0.1:8080", "[::1]:8080", "/run/mynah.sock".
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
+  // The same for clients of other protocols.
+  [[nodiscard]] virtual std::vector<std::string> other_addresses() const = 0;
 
   // Serves until stop() was called and nothing is under way any more.
   virtual void run() = 0;

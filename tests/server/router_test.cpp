@@ -1,0 +1,119 @@
+// Which handler answers what.
+#include "server/router.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/http/json_text.h"
+
+namespace mynah::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+Response tell(const RequestHead& /*head*/, const Error& error) {
+  return {.status = error.code == ErrorCode::NotFound ? 404 : 400, .body = error.message};
+}
+
+Handler says(std::string text) {
+  return [text = std::move(text)](Exchange& exchange) { exchange.answer({.body = text}); };
+}
+
+class Routing : public ::testing::Test {
+ protected:
+  static Router router(GateOptions gate = {}) {
+    return Router(
+        {{.method = "GET", .path = "/", .help = {}, .handler = says("page"), .open = Open::ToAll},
+         {.method = "GET", .path = "/v1/models", .help = {}, .handler = says("list")},
+         {.method = "GET", .path = "/v1/models/{name}", .help = {}, .handler = says("one")},
+         {.method = "DELETE", .path = "/v1/models/{name}", .help = {}, .handler = says("gone")},
+         {.method = "POST",
+          .path = "/v1/models/{name}/load",
+          .help = {},
+          .handler = says("load"),
+          .accepts = Accepts::Text},
+         {.method = "GET", .path = "/v1/models/here", .help = {}, .handler = says("here")}},
+        Gate(std::move(gate), tell), tell);
+  }
+
+  // What is answered, or "STATUS TEXT" of a refusal.
+  static std::string answer(Router& router, const std::string& method, const std::string& path,
+                            const std::vector<Headers::Field>& headers = {}) {
+    RequestHead head;
+    head.method = method;
+    head.path = path;
+    head.peer = "127.0.0.1";
+    for (const auto& [name, value] : headers) {
+      head.headers.add(name, value);
+    }
+    auto plan = router.plan(head);
+    if (!plan) {
+      return std::to_string(plan.error().status) + " " + plan.error().body;
+    }
+    Exchange exchange(head, {}, [] {});
+    plan->handler(exchange);
+    const Response response = *exchange.take_outgoing().head;
+    return response.body + (head.part.empty() ? "" : " of " + head.part);
+  }
+};
+
+TEST_F(Routing, PathsFindTheirHandlers) {
+  Router all = router();
+  EXPECT_EQ(answer(all, "GET", "/"), "page");
+  EXPECT_EQ(answer(all, "GET", "/v1/models"), "list");
+  EXPECT_EQ(answer(all, "GET", "/v1/models/"), "list") << "a slash at the end means nothing";
+  EXPECT_EQ(answer(all, "GET", "//v1/models"), "list");
+  EXPECT_EQ(answer(all, "HEAD", "/v1/models"), "list");
+  EXPECT_EQ(answer(all, "GET", "/v1/models/tiny.en"), "one of tiny.en");
+  EXPECT_EQ(answer(all, "GET", "/v1/models/a/b"), "one of a/b") << "what is left of a path";
+  EXPECT_EQ(answer(all, "DELETE", "/v1/models/tiny.en"), "gone of tiny.en");
+  EXPECT_EQ(answer(all, "POST", "/v1/models/tiny.en/load"), "load of tiny.en");
+  EXPECT_EQ(answer(all, "GET", "/v1/models/here"), "here") << "what is named in full comes first";
+}
+
+TEST_F(Routing, OthersAreToldWhatThereIs) {
+  Router all = router();
+  EXPECT_THAT(answer(all, "GET", "/models"), HasSubstr("did you mean /v1/models? The base"));
+  EXPECT_THAT(answer(all, "GET", "/v1/v1/models"), HasSubstr("did you mean /v1/models?"));
+  EXPECT_THAT(answer(all, "GET", "/nothing"), HasSubstr("404 there is nothing at /nothing; / has"));
+  EXPECT_THAT(answer(all, "PUT", "/v1/models"),
+              HasSubstr("405 wanted GET of /v1/models, found PUT"));
+  EXPECT_THAT(answer(all, "POST", "/v1/models/x"), HasSubstr("405 wanted GET, DELETE of"));
+  RequestHead head;
+  head.method = "POST";
+  head.path = "/v1/models";
+  EXPECT_EQ(all.plan(head).error().headers.get("allow"), "GET");
+}
+
+TEST_F(Routing, TheGateStandsBeforeThem) {
+  Router locked = router({.keys = {"k"}, .cors = {"https://talk.example"}});
+  EXPECT_THAT(answer(locked, "GET", "/v1/models"), HasSubstr("401 "));
+  EXPECT_EQ(answer(locked, "GET", "/v1/models", {{"Authorization", "Bearer k"}}), "list");
+  EXPECT_EQ(answer(locked, "GET", "/"), "page") << "it asks for the key itself";
+  EXPECT_THAT(answer(locked, "GET", "/", {{"Host", "localhost"}, {"Origin", "http://evil"}}),
+              HasSubstr("403 "));
+  EXPECT_THAT(answer(locked, "GET", "/nothing", {{"Origin", "http://evil"}}), HasSubstr("403 "))
+      << "on every route, and on none";
+  EXPECT_EQ(answer(locked, "OPTIONS", "/v1/models", {{"Origin", "https://talk.example"}}), "")
+      << "a browser asks without the key";
+  Response dressed;
+  locked.dress({}, dressed);
+  EXPECT_THAT(std::string(dressed.headers.get("x-request-id")), ::testing::StartsWith("req_"));
+  EXPECT_EQ(dressed.headers.get("x-content-type-options"), "nosniff");
+}
+
+TEST(JsonText, IsAnObjectThatNestsAsClientsDo) {
+  EXPECT_EQ(parse_object(R"({"a": "[[[\"{", "b": [1]})")["b"][0], 1);
+  EXPECT_FALSE(parse_object("{").is_object());
+  EXPECT_FALSE(parse_object("[1]").is_object());
+  EXPECT_FALSE(parse_object(R"({"a": )" + std::string(1'000'000, '[')).is_object());
+  EXPECT_FALSE(
+      parse_object(R"({"a": )" + std::string(100, '[') + std::string(100, ']') + "}").is_object());
+  EXPECT_TRUE(
+      parse_object(R"({"a": )" + std::string(60, '[') + std::string(60, ']') + "}").is_object());
+}
+
+}  // namespace
+}  // namespace mynah::server

@@ -1,0 +1,194 @@
+// A server with what needs no weights: the built-in recogniser and voice.
+#include "server/server.h"
+
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "server/client.h"
+#include "temporary_folder.h"
+
+namespace mynah::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+class WholeServer : public ::testing::Test {
+ protected:
+  [[nodiscard]] engine::Surroundings surroundings() const {
+    return {.environment =
+                Environment({{"HOME", folder_.path()}, {"MYNAH_HOME", folder_ / "home"}})};
+  }
+
+  [[nodiscard]] static ServerOptions options() {
+    ServerOptions options;
+    options.network.port = 0;
+    options.wyoming_port = 0;
+    options.service.placement.device = "cpu";
+    options.service.placement.threads = 1;
+    options.network.connection.limits.spool_folder = ::testing::TempDir();
+    return options;
+  }
+
+  void serve(ServerOptions options) {
+    auto server = Server::create(std::move(options), surroundings());
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = *std::move(server);
+    thread_ = std::jthread([this](const std::stop_token& stop) { server_->run(stop); });
+  }
+
+  // Head and body of an answer whose end is that of the connection.
+  [[nodiscard]] std::string ask(const std::string& request) const {
+    test::Client client(server_->addresses().front());
+    client.send(request);
+    return client.rest();
+  }
+
+  [[nodiscard]] std::string get(const std::string& path) const {
+    return ask("GET " + path + " HTTP/1.1\r\nConnection: close\r\n\r\n");
+  }
+
+  [[nodiscard]] std::string post(const std::string& path, const std::string& body,
+                                 const std::string& type = "application/json") const {
+    return ask("POST " + path + " HTTP/1.1\r\nConnection: close\r\nContent-Type: " + type +
+               "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+
+  // A form with a file called "a.raw" of silence, and fields.
+  [[nodiscard]] std::string post_form(
+      const std::string& path, const std::vector<std::pair<std::string, std::string>>& fields,
+      const std::string& file_field, const std::string& file) const {
+    std::string body;
+    for (const auto& [name, value] : fields) {
+      body +=
+          "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+    }
+    if (!file_field.empty()) {
+      body += "--b\r\nContent-Disposition: form-data; name=\"" + file_field +
+              "\"; filename=\"a.raw\"\r\n\r\n" + file + "\r\n";
+    }
+    return post(path, body + "--b--\r\n", "multipart/form-data; boundary=b");
+  }
+
+  mynah::test::TemporaryFolder folder_;
+  std::unique_ptr<Server> server_;
+  std::jthread thread_;  // the first to go
+};
+
+TEST_F(WholeServer, LetsOthersInWithAKeyOnly) {
+  ServerOptions wide = options();
+  wide.network.host = "0.0.0.0";
+  const auto refused = Server::create(wide, surroundings());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Usage);
+  EXPECT_THAT(refused.error().message, HasSubstr("MYNAH_API_KEYS"));
+  wide.open = true;
+  EXPECT_TRUE(Server::create(wide, surroundings()));
+  wide.open = false;
+  wide.gate.keys = {"k"};
+  EXPECT_TRUE(Server::create(wide, surroundings()));
+}
+
+TEST_F(WholeServer, SpeaksAndSaysWhoDid) {
+  serve(options());
+  const std::string whole = post(
+      "/v1/audio/speech", R"({"input": "One two.", "voice": "alloy", "response_format": "pcm"})");
+  EXPECT_THAT(whole, StartsWith("HTTP/1.1 200 OK\r\nContent-Type: audio/pcm;rate=24000"));
+  EXPECT_THAT(whole, HasSubstr("X-Mynah-Model: builtin\r\n"));
+  EXPECT_THAT(whole, HasSubstr("X-Mynah-Device: tts=cpu\r\n"));
+  EXPECT_GT(whole.size(), 20'000U);
+  const std::string events = post(
+      "/v1/audio/speech",
+      R"({"input": "One two.", "voice": {"id": "slt"}, "stream_format": "sse", "instructions": "x"})");
+  EXPECT_THAT(events, HasSubstr("Content-Type: text/event-stream"));
+  EXPECT_THAT(events, HasSubstr("X-Mynah-Ignored: instructions"));
+  EXPECT_THAT(events, HasSubstr(R"(data: {"type":"speech.audio.delta","audio":")"));
+  EXPECT_THAT(events, HasSubstr(R"(data: {"type":"speech.audio.done","usage":{)"));
+  for (const auto& [body, wrong] :
+       {std::pair(R"({"input": "a", "voice": "nobody"})", "'nobody'"),
+        std::pair(R"({"input": " "})", "input: wanted a text"),
+        std::pair(R"({"input": "...", "voice": "slt"})", "nothing in it"),
+        std::pair(R"({"input": "a", "speed": 9})", "speed: wanted"),
+        std::pair(R"({"input": "a", "voice": "a.pt"})", "the file"),
+        std::pair(R"({"input": "a", "voice": 5})", "voice: wanted text"),
+        std::pair(R"({"input": "a", "response_format": "ogg"})", "wanted mp3"),
+        std::pair("[]", "wanted a JSON object")}) {
+    const std::string refused = post("/v1/audio/speech", body);
+    EXPECT_THAT(refused, StartsWith("HTTP/1.1 40")) << body;
+    EXPECT_THAT(refused, HasSubstr(wrong));
+    EXPECT_THAT(refused, HasSubstr("x-should-retry: false"));
+  }
+}
+
+TEST_F(WholeServer, HearsInEveryWay) {
+  serve(options());
+  const std::string silence(32'000, '\0');  // a second, as samples without a header
+  const std::string srt = post_form("/asr?output=srt&encode=false", {}, "audio_file", silence);
+  EXPECT_THAT(srt, StartsWith("HTTP/1.1 200 OK\r\nContent-Type: text/plain"));
+  EXPECT_THAT(srt, HasSubstr("Asr-Engine: mynah"));
+  EXPECT_THAT(post_form("/asr?output=html", {}, "audio_file", silence),
+              HasSubstr(R"({"detail":"output: wanted)"));
+  EXPECT_THAT(post_form("/detect-language?encode=false", {}, "audio_file", silence),
+              HasSubstr("knows English only"));
+  EXPECT_THAT(post_form("/inference", {}, "file", silence), HasSubstr(R"({"error":"a.raw )"));
+  EXPECT_THAT(post_form("/inference", {{"response_format", "html"}}, "file", silence),
+              HasSubstr(R"({"error":"response_format: wanted)"));
+  EXPECT_THAT(post_form("/load", {{"model", "builtin"}}, "", ""), HasSubstr("Load was successful"));
+  EXPECT_THAT(post_form("/load", {{"model", "/etc/passwd"}}, "", ""), HasSubstr("found the path"));
+
+  const std::string wrong =
+      post_form("/v1/audio/transcriptions", {{"model", "whisper-1"}}, "file", silence);
+  EXPECT_THAT(wrong, StartsWith("HTTP/1.1 400 "));
+  EXPECT_EQ(Json::parse(wrong.substr(wrong.find("\r\n\r\n")))["error"]["param"], "file");
+  EXPECT_THAT(post_form("/v1/audio/transcriptions", {}, "", ""),
+              HasSubstr("curl -F file=@talk.mp3"));
+  EXPECT_THAT(post_form("/v1/audio/transcriptions", {{"response_format", "diarized_json"}}, "file",
+                        silence),
+              HasSubstr("not told apart yet"));
+  EXPECT_THAT(post("/v1/audio/transcriptions", "{}"), HasSubstr("wanted a body of type multipart"));
+  // The same as a file with a header.
+  std::string wav = "RIFF" + std::string("\x24\x7D\0\0", 4) + "WAVEfmt " +
+                    std::string("\x10\0\0\0\x01\0\x01\0\x80\x3E\0\0\0\x7D\0\0\x02\0\x10\0", 20) +
+                    "data" + std::string("\0\x7D\0\0", 4) + silence;
+  const std::string json = post_form("/v1/audio/transcriptions", {}, "file", wav);
+  EXPECT_THAT(json, HasSubstr("X-Mynah-Model: builtin"));
+  EXPECT_EQ(Json::parse(json.substr(json.find("\r\n\r\n")))["no_speech"], true);
+  const std::string stream =
+      post_form("/v1/audio/transcriptions", {{"stream", "true"}}, "file", wav);
+  EXPECT_THAT(stream, HasSubstr(R"(data: {"type":"transcript.text.done","text":"")"));
+}
+
+TEST_F(WholeServer, TellsWhatIsHere) {
+  ServerOptions strict = options();
+  strict.service.strict = true;
+  strict.service.aliases = {{.name = "mine", .model = "builtin"}};
+  serve(std::move(strict));
+  EXPECT_THAT(get("/v1/models"), HasSubstr(R"("id":"builtin")"));
+  EXPECT_THAT(get("/v1/models/none"), HasSubstr("model_not_found"));
+  EXPECT_THAT(get("/v1/audio/voices"), HasSubstr(R"({"id":"slt","name":"slt"})"));
+  EXPECT_THAT(get("/v1/audio/voices?legacy=true"), HasSubstr(R"("slt")"));
+  EXPECT_THAT(get("/v1/audio/models"), HasSubstr(R"({"models":[)"));
+  EXPECT_THAT(get("/health"), HasSubstr(R"({"status":"ok"})"));
+  EXPECT_THAT(get("/version"), HasSubstr(R"("name":"mynah")"));
+  const std::string page = get("/");
+  EXPECT_THAT(page, HasSubstr("Content-Security-Policy: default-src 'none'"));
+  EXPECT_THAT(page, HasSubstr("<title>mynah</title>"));
+  EXPECT_THAT(get("/hear.js"), HasSubstr("text/javascript"));
+  const std::string silence(32'000, '\0');
+  EXPECT_THAT(post_form("/v1/audio/transcriptions", {{"model", "large-v9"}}, "file", silence),
+              HasSubstr("there is no 'large-v9' here"));
+  for (const char* known : {"whisper-1", "mine"}) {
+    EXPECT_THAT(post_form("/v1/audio/transcriptions", {{"model", known}}, "file", silence),
+                Not(HasSubstr("there is no")));
+  }
+}
+
+}  // namespace
+}  // namespace mynah::server
