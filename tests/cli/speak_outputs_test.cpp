@@ -225,9 +225,9 @@ TEST_F(SpeakVerb, TellsNamesOfFilesFromWords) {
             0)
       << err();
   EXPECT_TRUE(folder_.has("out/0001.wav"));
+  EXPECT_THAT(err(), HasSubstr("line 1: \"out\" is not known and passed over"));
   EXPECT_EQ(speak({folder_ / "lines.jsonl", "-m", "hum", "--json-input", "-o", wav}), 2);
   EXPECT_THAT(err(), HasSubstr("is one file, and --json-input makes one a line"));
-  EXPECT_THAT(err(), HasSubstr("line 1: \"out\" is not known and passed over"));
 }
 
 TEST_F(SpeakVerb, SuggestsVoicesOfEveryModel) {
