@@ -208,7 +208,7 @@ void JobScheduler::end_all(const Error& error) {
 }
 
 Status JobScheduler::run(const std::stop_token& stop) {
-  MYNAH_TRY(client_, queue_.client(options_.decoding, Urgency::Bulk, options_.cutting.batch,
+  MYNAH_TRY(client_, queue_.client(options_.decoding, options_.urgency, options_.cutting.batch,
                                    [this, stop](size_t wanted) { return bring(wanted, stop); }));
   while (!stop.stop_requested()) {
     client_->ask_again();

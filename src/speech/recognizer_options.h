@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/turns.h"
 #include "speech/voice_detector.h"
 
 namespace mynah {
@@ -90,6 +91,8 @@ struct DecodingOptions {
 struct RecognizerOptions {
   CuttingOptions cutting;
   DecodingOptions decoding;
+  // Of recordings: those that somebody waits for go before others. Live sessions always do.
+  Urgency urgency = Urgency::Bulk;
 };
 
 }  // namespace mynah

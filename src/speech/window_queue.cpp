@@ -272,10 +272,19 @@ bool WindowQueue::has_work(const Line& line) {
   return line.windows > 0 || somebody_with_more(line) != nullptr;
 }
 
-// What waits is not kept waiting until more was read.
+// Where some have a window each, as many as are heard together are asked; what one has brought is
+// not kept waiting until he has read more.
 void WindowQueue::refill_if_empty(Line& line, size_t most, std::unique_lock<std::mutex>& lock) {
-  if (Client* const client = somebody_with_more(line); client != nullptr && line.windows == 0) {
-    refill(*client, std::min(client->together_, most), lock);
+  if (line.windows > 0) {
+    return;
+  }
+  std::vector<const Client*> asked;
+  for (Client* client = somebody_with_more(line);
+       client != nullptr && std::ranges::find(asked, client) == asked.end() &&
+       line.windows < std::min(client->together_, most);
+       client = somebody_with_more(line)) {
+    asked.push_back(client);
+    refill(*client, std::min(client->together_, most) - line.windows, lock);
   }
 }
 
@@ -297,7 +306,7 @@ void WindowQueue::refill(Client& client, size_t wanted, std::unique_lock<std::mu
 size_t WindowQueue::windows_left(const Line& line) {
   size_t left = line.windows;
   for (const Client* client : line.refilling) {
-    left += client->to_come_;
+    left += std::max<size_t>(client->to_come_, client->has_more_ ? 1 : 0);
   }
   return left;
 }

@@ -119,8 +119,8 @@ class WindowQueue {
   [[nodiscard]] Batch next_batch(Line& line, std::unique_lock<std::mutex>& lock, int parts);
   // Whether there is something to hear, or somebody to be asked for it; wants the lock.
   [[nodiscard]] static bool has_work(const Line& line);
-  // Has somebody bring up to so many windows where none wait. Wants the lock, and lets go of it
-  // meanwhile.
+  // Has somebody bring up to so many windows where none wait, and others where he has fewer. Wants
+  // the lock, and lets go of it meanwhile.
   void refill_if_empty(Line& line, size_t most, std::unique_lock<std::mutex>& lock);
   void refill(Client& client, size_t wanted, std::unique_lock<std::mutex>& lock);
   // Windows that wait, and those that are about to come; wants the lock.

@@ -226,6 +226,32 @@ TEST_F(Queue, ClientsWithTheSameOptionsShareBatchesAndEachHasItsTurn) {
   EXPECT_EQ(told_.texts(8)["a3"], "a3 of 2") << "its own samples";
 }
 
+TEST_F(Queue, ClientsThatBringAWindowEachShareABatch) {
+  const auto busy = client();
+  submit(*busy, {"busy"});
+  ear_.batches(1);
+  const std::array<std::string, 5> names = {"a", "b", "c", "d", "e"};
+  std::array<bool, names.size()> brought{};
+  std::vector<std::unique_ptr<WindowQueue::Client>> clients(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    auto made = queue_.client({}, Urgency::Bulk, 4, [&, i](size_t /*wanted*/) -> size_t {
+      if (!std::exchange(brought[i], true)) {
+        submit(*clients[i], {names[i]});
+      }
+      return 0;
+    });
+    ASSERT_TRUE(made);
+    clients[i] = *std::move(made);
+  }
+  for (const auto& one : clients) {
+    one->ask_again();
+  }
+  ear_.let(10);
+  EXPECT_THAT(told_.texts(6), SizeIs(6));
+  EXPECT_THAT(ear_.batches(3)[1], SizeIs(4)) << "as many as are heard together";
+  EXPECT_THAT(ear_.batches(3)[2], SizeIs(1));
+}
+
 TEST_F(Queue, UrgentWindowsWaitForNoBatchOfOthers) {
   const auto bulk = client();
   const auto urgent = client(Urgency::Interactive);

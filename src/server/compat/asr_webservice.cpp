@@ -115,8 +115,7 @@ void answer_asr(Service& service, const std::string& media_program, Exchange& ex
 
 // Seconds of a recording; 0: not known.
 Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio) {
-  MYNAH_TRY(InputFile input, file.bytes.open(name_of(file)));
-  MYNAH_TRY(const auto source, open_audio(std::move(input), audio));
+  MYNAH_TRY(const auto source, open_file(file, audio));
   return source->duration_s().value_or(0);
 }
 

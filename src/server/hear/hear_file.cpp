@@ -8,6 +8,30 @@
 namespace mynah::server {
 namespace {
 
+// Somebody waits for the text of what is no longer; it goes before recordings that are.
+constexpr double kShort_s = 30;
+// More at once are no longer people who wait, but work: they take turns with all else, and share
+// out the device's parts.
+constexpr int kMostUrgent = 8;
+
+// One recording more is being heard, as long as it lives.
+class UnderWay {
+ public:
+  explicit UnderWay(std::atomic<int>& count) : count_(count), before_(count.fetch_add(1)) {}
+
+  ~UnderWay() { count_.fetch_sub(1); }
+
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+  // How many were being heard already.
+  [[nodiscard]] int before() const { return before_; }
+
+ private:
+  std::atomic<int>& count_;
+  int before_;
+};
+
 class WholeTranscript final : public RecognizerObserver {
  public:
   void on_done(size_t /*job*/, const Result<Transcript>& result) override { result_ = result; }
@@ -33,17 +57,28 @@ std::string name_of(const FormFile& file) {
   return file.name.empty() ? "the file" : file.name;
 }
 
+Result<std::unique_ptr<AudioSource>> open_file(const FormFile& file,
+                                               const AudioOpenOptions& audio) {
+  MYNAH_TRY(InputFile input, file.bytes.open(name_of(file)));
+  return open_audio(std::move(input), audio);
+}
+
 void hear_file(const FormFile& file, const AudioOpenOptions& audio,
                const RecognizerOptions& options, const Hearing& hearing,
                RecognizerObserver& observer, const std::stop_token& stop) {
-  const std::string name = name_of(file);
-  const RecognizerJob job{.name = name, .open = [&]() -> Result<std::unique_ptr<AudioSource>> {
-                            MYNAH_TRY(InputFile input, file.bytes.open(name));
-                            AudioOpenOptions stoppable = audio;
-                            stoppable.stop = stop;
-                            return open_audio(std::move(input), stoppable);
-                          }};
-  hearing.lease->recognizer->run({&job, 1}, options, observer, stop);
+  AudioOpenOptions stoppable = audio;
+  stoppable.stop = stop;
+  auto source = open_file(file, stoppable);
+  if (!source) {
+    observer.on_done(0, std::unexpected(std::move(source).error()));
+    return;
+  }
+  RecognizerOptions how = options;
+  const UnderWay under_way(*hearing.under_way);
+  const bool is_short = (*source)->duration_s().value_or(kShort_s + 1) <= kShort_s;
+  how.urgency = is_short && under_way.before() < kMostUrgent ? Urgency::Interactive : Urgency::Bulk;
+  const RecognizerJob job{.name = name_of(file), .open = [&source] { return std::move(source); }};
+  hearing.lease->recognizer->run({&job, 1}, how, observer, stop);
 }
 
 Result<Transcript> hear_file(const FormFile& file, const AudioOpenOptions& audio,

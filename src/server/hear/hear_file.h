@@ -1,7 +1,7 @@
 // A recording that a client sent, heard.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <stop_token>
 #include <string>
 
@@ -19,7 +19,11 @@ namespace mynah::server {
 // What the recording is called in messages: never empty.
 [[nodiscard]] std::string name_of(const FormFile& file);
 
-// Hears it from this thread; `audio` says how it is to be read.
+// Opens it as `audio` says.
+[[nodiscard]] Result<std::unique_ptr<AudioSource>> open_file(const FormFile& file,
+                                                             const AudioOpenOptions& audio);
+
+// Hears it from this thread; `audio` says how it is to be read. A short one goes before long ones.
 void hear_file(const FormFile& file, const AudioOpenOptions& audio,
                const RecognizerOptions& options, const Hearing& hearing,
                RecognizerObserver& observer, const std::stop_token& stop);

@@ -100,7 +100,7 @@ Result<Hearing> Service::hearing(const std::string& name) {
   wish.offline = options_.offline;
   MYNAH_TRY(auto lease, engine_->recognizer(std::move(wish), engine::Engine::Warm::Yes));
   std::string called = lease->model_path.empty() ? "builtin" : name_of(lease->model_path);
-  return Hearing{.lease = std::move(lease), .name = std::move(called)};
+  return Hearing{.lease = std::move(lease), .name = std::move(called), .under_way = &under_way_};
 }
 
 std::vector<std::string> Service::languages_of(const std::string& path) const {

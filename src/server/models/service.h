@@ -1,6 +1,7 @@
 // Service: the models that a server works with, by the names that clients call them.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,7 @@ struct HearingModel {
 struct Hearing {
   engine::Leases<engine::OpenedRecognizer>::Lease lease;
   std::string name;
+  std::atomic<int>* under_way = nullptr;  // how many recordings are being heard
 };
 
 struct Speaking {
@@ -86,6 +88,7 @@ class Service {
   std::unique_ptr<engine::Engine> engine_;
   [[nodiscard]] std::vector<std::string> languages_of(const std::string& path) const;
 
+  std::atomic<int> under_way_{0};
   mutable std::mutex mutex_;
   std::string default_;                                                // of those that hear
   mutable std::map<std::string, std::vector<std::string>> languages_;  // of files

@@ -209,6 +209,10 @@ asio::awaitable<bool> Connection::serve_one() {
   if (more) {
     more = co_await have_handled(request);
   }
+  constexpr int kClientClosed = 499;
+  if (request.served.status == 0 && request.plan.handler != nullptr) {
+    request.served.status = kClientClosed;  // it was not told anything any more
+  }
   if (request.served.status != 0) {
     request.served.took = Clock::now() - request.began;
     request.served.left = gone_;
@@ -350,7 +354,7 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
     exchange_.reset();
     co_return false;
   }
-  const bool runs = threads_.run([exchange, handler = std::move(request.plan.handler),
+  const bool runs = threads_.run([exchange, handler = request.plan.handler,
                                   &front = front_] { have_answered(handler, *exchange, front); });
   bool sent = false;
   if (runs) {
