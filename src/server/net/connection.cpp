@@ -178,11 +178,12 @@ asio::awaitable<void> Connection::read_ahead() {
   handled_.notify();
 }
 
-asio::awaitable<bool> Connection::wait_for_bytes(Clock::time_point until) {
-  while (inbox_.empty() && !gone_ && !over_ && Clock::now() < until) {
+asio::awaitable<bool> Connection::wait_for_more(Clock::time_point until) {
+  const size_t before = inbox_.size();
+  while (inbox_.size() == before && !gone_ && !over_ && Clock::now() < until) {
     co_await came_.wait(until);
   }
-  co_return !inbox_.empty() && !over_;
+  co_return inbox_.size() > before && !over_;
 }
 
 asio::awaitable<bool> Connection::refuse_body(Request& request, const Error& error) {
@@ -197,9 +198,11 @@ asio::awaitable<bool> Connection::serve_one() {
   Request request;
   request.parser.header_limit(kMostHead);
   request.parser.body_limit(std::numeric_limits<uint64_t>::max());  // ours counts
-  const bool came = co_await wait_for_bytes(Clock::now() + settings_.times.idle);
-  if (!came) {
-    co_return false;
+  if (inbox_.empty()) {
+    const bool came = co_await wait_for_more(Clock::now() + settings_.times.idle);
+    if (!came) {
+      co_return false;
+    }
   }
   request.began = Clock::now();
   bool more = co_await read_head(request);
@@ -237,11 +240,8 @@ asio::awaitable<bool> Connection::read_head(Request& request) {
       co_return co_await refuse(request);
     }
     if (error) {
-      const size_t before = inbox_.size();
-      while (inbox_.size() == before && !gone_ && !over_ && Clock::now() < until) {
-        co_await came_.wait(until);
-      }
-      if (inbox_.size() == before) {
+      const bool more = co_await wait_for_more(until);
+      if (!more) {
         co_return false;  // nobody waits for an answer to half a request
       }
     }
@@ -306,9 +306,12 @@ asio::awaitable<bool> Connection::read_body(Request& request) {
     constexpr uint64_t kSlowest_bytes_per_s = 256;
     const auto late =
         begun + settings_.times.stall + std::chrono::seconds(taken / kSlowest_bytes_per_s);
-    const bool came = co_await wait_for_bytes(std::min(Clock::now() + settings_.times.stall, late));
-    if (!came) {
-      co_return false;
+    if (inbox_.empty()) {
+      const bool came =
+          co_await wait_for_more(std::min(Clock::now() + settings_.times.stall, late));
+      if (!came) {
+        co_return false;
+      }
     }
     error_code error;
     const size_t used = request.parser.put(asio::buffer(inbox_), error);
@@ -316,12 +319,8 @@ asio::awaitable<bool> Connection::read_body(Request& request) {
     taken += used;
     room_.notify();
     if (error == http::error::need_more && used == 0) {
-      const size_t before = inbox_.size();
-      const auto until = Clock::now() + settings_.times.stall;
-      while (inbox_.size() == before && !gone_ && !over_ && Clock::now() < until) {
-        co_await came_.wait(until);
-      }
-      if (inbox_.size() == before) {
+      const bool more = co_await wait_for_more(Clock::now() + settings_.times.stall);
+      if (!more) {
         co_return false;
       }
     } else if (error && error != http::error::need_more) {
@@ -354,8 +353,9 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
     exchange_.reset();
     co_return false;
   }
-  const bool runs = threads_.run([exchange, handler = request.plan.handler,
-                                  &front = front_] { have_answered(handler, *exchange, front); });
+  const bool runs = threads_.run([exchange, handler = request.plan.handler, &front = front_] {
+    have_answered(handler, *exchange, front);
+  });
   bool sent = false;
   if (runs) {
     sent = co_await send_outgoing(request, *exchange);
@@ -369,7 +369,8 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
     exchange->leave();
   }
   exchange_.reset();
-  co_return sent&& request.keeps;
+  const bool another = sent && request.keeps;
+  co_return another;
 }
 
 asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exchange) {

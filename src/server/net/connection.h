@@ -49,8 +49,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<bool> refuse(Request& request);
   // The same, of a body that is not taken.
   boost::asio::awaitable<bool> refuse_body(Request& request, const Error& error);
-  // False: nothing came until then, or nothing more comes.
-  boost::asio::awaitable<bool> wait_for_bytes(Clock::time_point until);
+  // False: no byte came beyond those of the inbox until then, or none comes any more.
+  boost::asio::awaitable<bool> wait_for_more(Clock::time_point until);
   // False: the client does not take them, or is gone.
   boost::asio::awaitable<bool> write(std::string_view bytes);
   void close(bool reset);
