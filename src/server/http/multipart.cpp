@@ -104,13 +104,18 @@ Result<bool> MultipartReader::step() {
   return false;
 }
 
+// The same, whether all of what is looked for came or not yet.
+bool MultipartReader::begins_too_late(size_t found, size_t size) const {
+  return found == std::string::npos ? kept_.size() > kMostHead + size : found > kMostHead;
+}
+
 Result<bool> MultipartReader::skip_preamble() {
   const size_t found = kept_.find(delimiter_);
+  if (begins_too_late(found, delimiter_.size())) {
+    return fail(ErrorCode::InvalidInput,
+                "the body does not begin with the boundary that Content-Type names");
+  }
   if (found == std::string::npos) {
-    if (kept_.size() > kMostHead) {
-      return fail(ErrorCode::InvalidInput,
-                  "the body does not begin with the boundary that Content-Type names");
-    }
     return false;
   }
   kept_.erase(0, found + delimiter_.size());
@@ -121,10 +126,10 @@ Result<bool> MultipartReader::skip_preamble() {
 Result<bool> MultipartReader::end_boundary() {
   // Spaces may stand behind a boundary.
   const size_t text = std::min(kept_.find_first_not_of(" \t"), kept_.size());
+  if (text > kMostBoundary) {
+    return fail(ErrorCode::InvalidInput, "wanted the end of the line behind a boundary");
+  }
   if (kept_.size() < text + 2) {
-    if (text > kMostBoundary) {
-      return fail(ErrorCode::InvalidInput, "wanted the end of the line behind a boundary");
-    }
     return false;
   }
   const std::string_view next = std::string_view(kept_).substr(text, 2);
@@ -140,10 +145,10 @@ Result<bool> MultipartReader::end_boundary() {
 Result<bool> MultipartReader::read_head() {
   constexpr std::string_view kEnd = "\r\n\r\n";
   const size_t end = kept_.find(kEnd);
+  if (begins_too_late(end, kEnd.size())) {
+    return fail(ErrorCode::InvalidInput, "the head of a part of the form is too long");
+  }
   if (end == std::string::npos) {
-    if (kept_.size() > kMostHead) {
-      return fail(ErrorCode::InvalidInput, "the head of a part of the form is too long");
-    }
     return false;
   }
   PartHead head;

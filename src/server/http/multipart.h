@@ -46,6 +46,9 @@ class MultipartReader {
  private:
   enum class State : uint8_t { Preamble, BehindBoundary, Head, Bytes, Done };
 
+  // Whether what was looked for in what is kept, `size` bytes, stands behind more than may be
+  // before it. `found`: where; npos: not yet.
+  [[nodiscard]] bool begins_too_late(size_t found, size_t size) const;
   // Takes one step with what is kept; false: it wants more.
   Result<bool> step();
   Result<bool> skip_preamble();
