@@ -94,6 +94,7 @@ def main():
             (["pull", "tiny.en", "--offline"], None, 0),
             (["tune"], 3, 0),
             (["ps"], 0, 0),
+            (["serve", "--host", "0.0.0.0", "--port", "0"], 2, 0),
             (["profile", "list"], 0, 2),
             (["profile", "use", "day"], 3, 0),
             (["profile", "use", "none"], 0, 1),
