@@ -1,5 +1,6 @@
 #include "server/hear/transcriptions.h"
 
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -163,6 +164,9 @@ class TranscriptionExchange final : public RecognizerObserver {
     writer.words = request_.options.decoding.words;
     Response response;
     name_hearing(hearing_, response);
+    const std::chrono::duration<double, std::milli> took =
+        std::chrono::steady_clock::now() - begun_at_;
+    response.headers.set("Server-Timing", fmt::format("hear;dur={:.2f}", took.count()));
     switch (request_.answer) {
       case TranscriptAnswer::Json:
         response.body = json_answer(transcript);
@@ -194,6 +198,7 @@ class TranscriptionExchange final : public RecognizerObserver {
   Exchange& exchange_;
   const TranscriptionRequest& request_;
   const Hearing& hearing_;
+  const std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
   bool begun_ = false;
 };
 
