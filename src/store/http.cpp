@@ -15,9 +15,9 @@
 #include <boost/beast/ssl.hpp>
 #include <fmt/core.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
 
 #include "base/ascii.h"
+#include "store/base64.h"
 
 namespace mynah {
 namespace {
@@ -31,15 +31,6 @@ using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
 constexpr size_t kPieceBytes = 256U << 10U;
 constexpr uint32_t kHeaderLimitBytes = 64U << 10U;
-
-std::string base64(std::string_view text) {
-  std::string result(4 * ((text.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(result.data()),
-                                   reinterpret_cast<const unsigned char*>(text.data()),
-                                   static_cast<int>(text.size()));
-  result.resize(static_cast<size_t>(size));
-  return result;
-}
 
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -136,7 +127,7 @@ Status Connection::open(const Url& url) {
         "another form");
   }
   if (!proxy->user.empty()) {
-    proxy_authorization_ = "Basic " + base64(proxy->user);
+    proxy_authorization_ = "Basic " + base64(std::as_bytes(std::span(proxy->user)));
   }
   MYNAH_TRY_STATUS(connect(proxy->host, proxy->port));
   if (url.scheme == "https") {
@@ -244,7 +235,7 @@ Result<HttpResponse> Connection::exchange(const HttpRequest& request, const Url&
     message.set(http::field::proxy_authorization, proxy_authorization_);
   }
   if (!url.user.empty()) {
-    message.set(http::field::authorization, "Basic " + base64(url.user));
+    message.set(http::field::authorization, "Basic " + base64(std::as_bytes(std::span(url.user))));
   }
   if (request.range_start > 0) {
     message.set(http::field::range, fmt::format("bytes={}-", request.range_start));

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <openssl/evp.h>
 
 #include "audio/sound_writer.h"
 #include "server/http/errors.h"
 #include "server/http/events.h"
 #include "server/speak/speech_request.h"
+#include "store/base64.h"
 
 namespace mynah::server {
 namespace {
@@ -23,15 +23,6 @@ constexpr size_t kFirstPhonemes = 32;
 
 // OpenAI's pcm is of this rate, and its clients know no other.
 constexpr int kPcmRate_hz = 24000;
-
-std::string base64_of(std::span<const std::byte> bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(size));
-  return text;
-}
 
 // The answer's body: begun with the first sound, so that what goes wrong before is told as an
 // error.
@@ -96,7 +87,7 @@ class SoundAnswer final : public ByteSink {
       return exchange_.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
     return exchange_.write(
-        event(Json{{"type", "speech.audio.delta"}, {"audio", base64_of(bytes)}}.dump()));
+        event(Json{{"type", "speech.audio.delta"}, {"audio", base64(bytes)}}.dump()));
   }
 
   Exchange& exchange_;
