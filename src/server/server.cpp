@@ -61,7 +61,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
 std::vector<std::string> Server::addresses() const {
   std::vector<std::string> all = network_->addresses();
   for (std::string& address : all) {
-    address = (address.starts_with('/') ? "unix:" : "http://") + address;
+    address.insert(0, address.starts_with('/') ? "unix:" : "http://");
   }
   for (const std::string& address : network_->other_addresses()) {
     all.push_back("tcp://" + address);  // as Wyoming's programs name theirs

@@ -27,12 +27,12 @@ constexpr size_t kMostAhead = 256U << 10U;
 
 // Beast's idea of a body that is handed on as it comes.
 struct TakenBody {
-  struct value_type {
+  struct value_type {  // NOLINT(readability-identifier-naming): Beast asks for it
     BodyTaker* taker = nullptr;
     std::optional<Error> error;
   };
 
-  class reader {
+  class reader {  // NOLINT(readability-identifier-naming): the same
    public:
     template <bool is_request, class Fields>
     reader(http::header<is_request, Fields>& /*header*/, value_type& body) : body_(body) {}

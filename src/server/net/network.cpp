@@ -67,8 +67,8 @@ class AsioNetwork final : public Network {
                                           : open_tcp(options_.host, options_.port, {});
   }
 
-  Status listen_also(const std::string& host, int port, ByteSessionMaker make) override {
-    return open_tcp(host, port, std::move(make));
+  Status listen_also(const std::string& host, int port, const ByteSessionMaker& make) override {
+    return open_tcp(host, port, make);
   }
 
   [[nodiscard]] std::vector<std::string> addresses() const override {
@@ -98,10 +98,10 @@ class AsioNetwork final : public Network {
       stopping_ = true;
       error_code ignored;  // they may be closed already
       for (Door& door : tcp_) {
-        door.acceptor.close(ignored);
+        static_cast<void>(door.acceptor.close(ignored));
       }
       for (Local::acceptor& acceptor : local_) {
-        acceptor.close(ignored);
+        static_cast<void>(acceptor.close(ignored));
       }
       room_.notify();
       for (const auto& weak : connections_) {
@@ -150,21 +150,21 @@ class AsioNetwork final : public Network {
       tcp::endpoint endpoint = entry.endpoint();
       endpoint.port(static_cast<uint16_t>(port));
       tcp::acceptor acceptor(io_);
-      acceptor.open(endpoint.protocol(), error);
+      static_cast<void>(acceptor.open(endpoint.protocol(), error));
       if (error == asio::error::address_family_not_supported) {
         continue;  // a machine without IPv6
       }
       if (!error) {
-        acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+        static_cast<void>(acceptor.set_option(tcp::acceptor::reuse_address(true), error));
       }
       if (!error && endpoint.address().is_v6()) {
-        acceptor.set_option(asio::ip::v6_only(true), error);
+        static_cast<void>(acceptor.set_option(asio::ip::v6_only(true), error));
       }
       if (!error) {
-        acceptor.bind(endpoint, error);
+        static_cast<void>(acceptor.bind(endpoint, error));
       }
       if (!error) {
-        acceptor.listen(tcp::acceptor::max_listen_connections, error);
+        static_cast<void>(acceptor.listen(tcp::acceptor::max_listen_connections, error));
       }
       if (error == boost::system::errc::address_not_available && found.size() > 1) {
         continue;  // the name has an address that this machine does not
@@ -184,7 +184,7 @@ class AsioNetwork final : public Network {
     if (::lstat(options_.host.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) {
       Local::socket probe(io_);
       error_code alive;
-      probe.connect(Local::endpoint(options_.host), alive);
+      static_cast<void>(probe.connect(Local::endpoint(options_.host), alive));
       if (alive == asio::error::connection_refused) {
         std::error_code ignored;  // bind() says what is wrong
         std::filesystem::remove(options_.host, ignored);
@@ -192,13 +192,13 @@ class AsioNetwork final : public Network {
     }
     Local::acceptor acceptor(io_);
     error_code error;
-    acceptor.open(Local(), error);
+    static_cast<void>(acceptor.open(Local(), error));
     if (!error) {
-      acceptor.bind(Local::endpoint(options_.host), error);
+      static_cast<void>(acceptor.bind(Local::endpoint(options_.host), error));
     }
     if (!error) {
       ::chmod(options_.host.c_str(), 0660);
-      acceptor.listen(Local::acceptor::max_listen_connections, error);
+      static_cast<void>(acceptor.listen(Local::acceptor::max_listen_connections, error));
     }
     if (error) {
       return cannot_listen(options_.host, error);
@@ -238,7 +238,7 @@ class AsioNetwork final : public Network {
     std::string peer;
     if constexpr (std::is_same_v<Socket, tcp::socket>) {
       error_code ignored;  // a client may be gone already
-      socket.set_option(tcp::no_delay(true), ignored);
+      static_cast<void>(socket.set_option(tcp::no_delay(true), ignored));
       peer = socket.remote_endpoint(ignored).address().to_string();
     }
     auto stream = plain_stream(std::move(socket));

@@ -29,7 +29,7 @@ class Network {
   virtual ~Network() = default;
 
   // Listens on another port for clients of another protocol, before run(). As listen().
-  virtual Status listen_also(const std::string& host, int port, ByteSessionMaker make) = 0;
+  virtual Status listen_also(const std::string& host, int port, const ByteSessionMaker& make) = 0;
 
   // Where it listens: "127.0.0.1:8080", "[::1]:8080", "/run/mynah.sock".
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;

@@ -33,11 +33,11 @@ class PlainStream final : public Stream {
   void close(bool reset) override {
     error_code ignored;  // it may be closed already
     if (reset) {
-      socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+      static_cast<void>(socket_.set_option(asio::socket_base::linger(true, 0), ignored));
     } else {
-      socket_.shutdown(asio::socket_base::shutdown_both, ignored);
+      static_cast<void>(socket_.shutdown(asio::socket_base::shutdown_both, ignored));
     }
-    socket_.close(ignored);
+    static_cast<void>(socket_.close(ignored));
   }
 
  private:
