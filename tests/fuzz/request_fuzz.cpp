@@ -11,8 +11,8 @@
 #include "server/speak/speech_request.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mynah;
-  using namespace mynah::server;
+  using namespace mynah;          // NOLINT(google-build-using-namespace): a program of its own
+  using namespace mynah::server;  // NOLINT(google-build-using-namespace)
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   RequestHead head;
   if (parse_target(text, head)) {

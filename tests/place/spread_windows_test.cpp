@@ -18,12 +18,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 class SpreadWindows : public test::PlacedWhisper {
  protected:
