@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -67,12 +68,13 @@ class WholeServer : public ::testing::Test {
       const std::string& file_field, const std::string& file) const {
     std::string body;
     for (const auto& [name, value] : fields) {
-      body +=
-          "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+      body += fmt::format("--b\r\nContent-Disposition: form-data; name=\"{}\"\r\n\r\n{}\r\n", name,
+                          value);
     }
     if (!file_field.empty()) {
-      body += "--b\r\nContent-Disposition: form-data; name=\"" + file_field +
-              "\"; filename=\"a.raw\"\r\n\r\n" + file + "\r\n";
+      body += fmt::format(
+          "--b\r\nContent-Disposition: form-data; name=\"{}\"; filename=\"a.raw\"\r\n\r\n{}\r\n",
+          file_field, file);
     }
     return post(path, body + "--b--\r\n", "multipart/form-data; boundary=b");
   }
