@@ -32,6 +32,10 @@ enum class TextKind : uint8_t {
 // full scale (EBU R 128, 2023).
 constexpr double kMostPeak_dBTP = -1;
 
+// Phonemes of a first clause that is there early: about two seconds of speech, on two cores within
+// a third of a second.
+inline constexpr size_t kEarlyPhonemes = 32;
+
 struct SpeakOptions {
   VoiceSettings voice;
   std::string language;  // BCP 47; "": the voice's
@@ -49,7 +53,8 @@ struct SpeakOptions {
   double paragraph_silence_s = 0.6;
   // Silence before everything, of text that goes on where another session ended.
   double lead_silence_s = 0;
-  // Phonemes that the first clause has at most, so that sound starts early; 0: as many as fit.
+  // Phonemes that the first clause has at most (kEarlyPhonemes: sound starts early); 0: as many as
+  // fit.
   size_t first_phonemes = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "server/http/form.h"
 #include "server/http/message.h"
 #include "server/http/multipart.h"
+#include "server/http/outbox.h"
 
 namespace mynah::server {
 namespace {
@@ -193,6 +194,22 @@ TEST(BodyTaker, TakesWhatARouteWants) {
   EXPECT_FALSE((*form)->take("--b\r\nContent-Disposition: form-data; name=a\r\n\r\n" +
                              std::string(200, 'x')))
       << "a value is no file";
+}
+
+TEST(Outbox, EndsWithoutWaitingForWhoTakesNothing) {
+  int woken = 0;
+  Outbox outbox([&woken] { ++woken; });
+  const std::string much(1U << 20U, 'm');
+  ASSERT_TRUE(outbox.write(much));  // the next would wait
+  outbox.end("last");
+  EXPECT_TRUE(outbox.is_over());
+  EXPECT_EQ(woken, 2);
+  const Outbox::Taken taken = outbox.take();
+  EXPECT_EQ(taken.bytes, much + "last");
+  EXPECT_TRUE(taken.over);
+  EXPECT_FALSE(taken.broken_off);
+  outbox.leave();
+  EXPECT_FALSE(outbox.write("more"));
 }
 
 TEST(FormValues, AreTextListsNumbersAndSwitches) {

@@ -39,4 +39,8 @@ nlohmann::ordered_json parse_object(std::string_view text) {
   return Json::parse(text.begin(), text.end(), nullptr, false);
 }
 
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace mynah::server

@@ -1,6 +1,7 @@
-// JSON that a client sent.
+// JSON that a client sent, and that it is sent.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -10,5 +11,8 @@ namespace mynah::server {
 // The object that the text is. Discarded (is_object() is false) where it is none, or where values
 // stand in values so deep that looking at them would take all of a thread's stack.
 [[nodiscard]] nlohmann::ordered_json parse_object(std::string_view text);
+
+// On one line without its end; text that is not UTF-8 gets U+FFFD where it is broken.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace mynah::server

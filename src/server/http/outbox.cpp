@@ -24,9 +24,10 @@ Status Outbox::write(std::string_view bytes) {
   return {};
 }
 
-void Outbox::end() {
+void Outbox::end(std::string_view last) {
   {
     const std::lock_guard lock(mutex_);
+    kept_.bytes += last;
     kept_.over = true;
   }
   wake_();

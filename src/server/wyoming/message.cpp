@@ -46,9 +46,7 @@ int64_t WyomingMessage::number(const char* name, int64_t initial) const {
 }
 
 std::string encode(const WyomingMessage& message) {
-  const std::string data = message.data.empty()
-                               ? std::string()
-                               : message.data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string data = message.data.empty() ? std::string() : json_text(message.data);
   Json head = {{"type", message.type}, {"version", "1.9.0"}};
   if (!data.empty()) {
     head["data_length"] = data.size();
@@ -57,6 +55,14 @@ std::string encode(const WyomingMessage& message) {
     head["payload_length"] = message.payload.size();
   }
   return head.dump() + "\n" + data + message.payload;
+}
+
+std::string encode(std::string type, Json data, std::string payload) {
+  WyomingMessage message;
+  message.type = std::move(type);
+  message.data = std::move(data);
+  message.payload = std::move(payload);
+  return encode(message);
 }
 
 Result<std::vector<WyomingMessage>> WyomingReader::take(std::string_view bytes) {

@@ -25,6 +25,8 @@ struct WyomingMessage {
 
 // As it is sent.
 [[nodiscard]] std::string encode(const WyomingMessage& message);
+[[nodiscard]] std::string encode(std::string type, nlohmann::ordered_json data,
+                                 std::string payload = {});
 
 // Reads messages as their bytes come.
 class WyomingReader {

@@ -20,17 +20,19 @@ using Json = nlohmann::ordered_json;
 // Of a turn: longer ones are files, which another door takes.
 constexpr uint64_t kMostSound_bytes = uint64_t{512} << 20;
 
+// What is said of sound.
+Json format_of(int rate_hz) {
+  return {{"rate", rate_hz}, {"width", 2}, {"channels", 1}, {"timestamp", nullptr}};
+}
+
 // Sends samples as audio-chunk messages.
 class ChunkSink final : public ByteSink {
  public:
   ChunkSink(Outbox& outbox, int rate_hz) : outbox_(outbox), rate_hz_(rate_hz) {}
 
   Status write(std::span<const std::byte> bytes) override {
-    WyomingMessage chunk;
-    chunk.type = "audio-chunk";
-    chunk.data = {{"rate", rate_hz_}, {"width", 2}, {"channels", 1}, {"timestamp", nullptr}};
-    chunk.payload.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return outbox_.write(encode(chunk));
+    return outbox_.write(encode("audio-chunk", format_of(rate_hz_),
+                                {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   }
 
   [[nodiscard]] bool keeps() const override { return false; }
@@ -61,8 +63,7 @@ class Speech final : public SpeechObserver {
     options.voice.voice = speaking.voice;
     options.language = tag_of(voice.text("language"));
     options.kind = asked.text("text_format") == "ssml" ? TextKind::Ssml : TextKind::Markdown;
-    constexpr size_t kFirst = 32;  // about two seconds: the first sound is there early
-    options.first_phonemes = kFirst;
+    options.first_phonemes = kEarlyPhonemes;
     std::unique_ptr<Speech> speech(new Speech(std::move(speaking), outbox));
     MYNAH_TRY_STATUS(speech->open(options));
     return speech;
@@ -75,10 +76,7 @@ class Speech final : public SpeechObserver {
     MYNAH_TRY_STATUS(writer_->finish());
     // A client waits for a beginning and an end, also of nothing.
     MYNAH_TRY_STATUS(begin_sound());
-    WyomingMessage stop;
-    stop.type = "audio-stop";
-    stop.data = {{"timestamp", nullptr}};
-    return outbox_.write(encode(stop));
+    return outbox_.write(encode("audio-stop", {{"timestamp", nullptr}}));
   }
 
  private:
@@ -104,10 +102,7 @@ class Speech final : public SpeechObserver {
     if (std::exchange(begun_, true)) {
       return {};
     }
-    WyomingMessage start;
-    start.type = "audio-start";
-    start.data = {{"rate", rate_hz_}, {"width", 2}, {"channels", 1}, {"timestamp", nullptr}};
-    return outbox_.write(encode(start));
+    return outbox_.write(encode("audio-start", format_of(rate_hz_)));
   }
 
   Status on_clause(const SpokenClause& clause) override {
@@ -130,11 +125,10 @@ class ChunkedTranscript final : public RecognizerObserver {
   explicit ChunkedTranscript(Outbox& outbox) : outbox_(outbox) {}
 
   void on_segment(size_t /*job*/, const Segment& segment) override {
-    WyomingMessage chunk;
-    chunk.type = "transcript-chunk";
     const bool follows = std::exchange(begun_, true);
-    chunk.data = {{"text", follows ? segment.text : std::string(trimmed(segment.text, " "))}};
-    static_cast<void>(outbox_.write(encode(chunk)));  // who left is seen by the recogniser
+    const std::string text = follows ? segment.text : std::string(trimmed(segment.text, " "));
+    // Who left is seen by the recogniser.
+    static_cast<void>(outbox_.write(encode("transcript-chunk", {{"text", text}})));
   }
 
   void on_done(size_t /*job*/, const Result<Transcript>& result) override { result_ = result; }
@@ -156,8 +150,7 @@ class WyomingSession final : public ByteSession,
   bool take(std::string_view bytes) override {
     auto messages = reader_.take(bytes);
     if (!messages) {
-      static_cast<void>(outbox_->write(encode(error_of(messages.error()))));  // it may have left
-      outbox_->end();
+      outbox_->end(error_of(messages.error()));
       return false;
     }
     const std::lock_guard lock(mutex_);
@@ -171,9 +164,7 @@ class WyomingSession final : public ByteSession,
     working_ = threads_.run([self = shared_from_this()] { self->work(); });
     if (!working_) {
       waiting_.clear();
-      static_cast<void>(
-          outbox_->write(encode(error_of({ErrorCode::Busy, "all threads are busy; ask again"}))));
-      outbox_->end();
+      outbox_->end(error_of({ErrorCode::Busy, "all threads are busy; ask again"}));
     }
     return working_;
   }
@@ -186,11 +177,8 @@ class WyomingSession final : public ByteSession,
   void leave() override {}  // the outbox's stop is what everything here looks at
 
  private:
-  static WyomingMessage error_of(const Error& error) {
-    WyomingMessage message;
-    message.type = "error";
-    message.data = {{"text", error.message}, {"code", nullptr}};
-    return message;
+  static std::string error_of(const Error& error) {
+    return encode("error", {{"text", error.message}, {"code", nullptr}});
   }
 
   // Deals with what came, in its order, as long as there is something.
@@ -213,17 +201,13 @@ class WyomingSession final : public ByteSession,
       if (const Status dealt_with = deal_with(message); !dealt_with) {
         speech_.reset();
         sound_.reset();
-        static_cast<void>(
-            outbox_->write(encode(error_of(dealt_with.error()))));  // it may have left
+        static_cast<void>(outbox_->write(error_of(dealt_with.error())));  // it may have left
       }
     }
   }
 
   Status send(const std::string& type, Json data) {
-    WyomingMessage message;
-    message.type = type;
-    message.data = std::move(data);
-    return outbox_->write(encode(message));
+    return outbox_->write(encode(type, std::move(data)));
   }
 
   Status deal_with(const WyomingMessage& message) {
