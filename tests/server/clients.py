@@ -7,14 +7,13 @@ import asyncio
 import io
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
-import traceback
 import wave
 
 import openai
+from serving import Server, free_port, run_checks
 from wyoming import asr, audio, client, info, ping, tts
 
 CLIP = "speech/clips/azure_en-US_training_audio2.flac"
@@ -22,41 +21,15 @@ SAID = "custom speech provides tools that allow you to visually inspect the reco
 KEY = "key-of-this-test"
 
 
-class Server:
-    """A server of its own, with tiny.en and the built-in voice, which wants a key."""
-
-    def __init__(self, program, weights, home):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
-        environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "MYNAH_API_KEYS": KEY}
-        with socket.socket() as probe:  # one that is free
-            probe.bind(("127.0.0.1", 0))
-            self.wyoming_port = probe.getsockname()[1]
-        command = [program, "serve", "--port", "0", "--wyoming-port", str(self.wyoming_port), "--device", "cpu", "--model", f"{weights}/tiny.en"]
-        command += ["--voice-model", "builtin"]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-        said = ""
-        while not (found := re.search(r"listening on (http://\S+)", said)):
-            line = self.process.stderr.readline()
-            said += line
-            if not line:
-                sys.exit(f"the server did not start: {said}")
-        self.address = found.group(1)
-
-    def stop(self):
-        self.process.terminate()
-        log = self.process.stderr.read()
-        return self.process.wait(), log
-
-
 def words(text):
     return re.sub(r"[^a-z ]", "", text.lower())
 
 
 class Checks:
-    def __init__(self, server, shared):
+    def __init__(self, address, wyoming_port, shared):
         self.clip = f"{shared}/{CLIP}"
-        self.base = f"{server.address}/v1"
-        self.wyoming_port = server.wyoming_port
+        self.base = f"{address}/v1"
+        self.wyoming_port = wyoming_port
         self.client = openai.OpenAI(base_url=self.base, api_key=KEY, max_retries=0, timeout=30)
 
     def hear(self, **fields):
@@ -211,21 +184,12 @@ def main():
     if not os.path.isfile(f"{shared}/{CLIP}") or not os.path.isdir(f"{weights}/tiny.en"):
         print("no recordings or no weights here")
         return 77
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as home:
-        server = Server(program, weights, home)
-        checks = Checks(server, shared)
-        for name in sorted(vars(Checks)):
-            if not name.startswith("check_"):
-                continue
-            try:
-                getattr(checks, name)()
-                passed += 1
-            except Exception:  # whatever a library throws
-                failed += 1
-                print(f"FAILED: {name}")
-                traceback.print_exc(file=sys.stdout)
-        code, log = server.stop()
+        port = free_port()
+        server = Server(program, weights, home, ["--wyoming-port", str(port), "--voice-model", "builtin"], {"MYNAH_API_KEYS": KEY})
+        passed, failed = run_checks(Checks(server.address, port, shared))
+        code = server.stop()
+        log = "".join(server.log)
         told = [word for word in (KEY, "talk.wav", "train") if word in log]
         if code != 0 or told or "POST /v1/audio/speech 200" not in log:
             failed += 1

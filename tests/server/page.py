@@ -9,25 +9,19 @@ import http.server
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import traceback
 import urllib.error
 import urllib.request
+
+from serving import Server, free_port, run_checks
 
 CLIP = "speech/clips/azure_en-US_training_audio2.flac"
 SAID = "custom speech provides tools"
 PATIENCE_S = 60
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Browser:
@@ -185,34 +179,15 @@ def main():
         print("no recordings or no weights here")
         return 77
     os.makedirs(folder, exist_ok=True)
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as home:
         spoken = f"{home}/microphone.wav"
         subprocess.run(["ffmpeg", "-loglevel", "error", "-i", f"{shared}/{CLIP}", "-ar", "48000", "-ac", "1", spoken], check=True)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
-        environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache"}
-        command = [program, "serve", "--port", "0", "--wyoming-port", "0", "--device", "cpu", "--model", f"{weights}/tiny.en"]
-        server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-        log = []
-        reader = threading.Thread(target=lambda: [log.append(line) for line in server.stderr], daemon=True)
-        reader.start()
+        server = Server(program, weights, home, ["--wyoming-port", "0"], {})
         browser = Browser(spoken)
-        address = browser.until(lambda: next((found.group(1) for line in log if (found := re.search(r"listening on (http://\S+)", line))), None))
-        checks = Checks(browser, address, f"{shared}/{CLIP}", folder, log)
-        for name in sorted(vars(Checks)):
-            if not name.startswith("check_"):
-                continue
-            try:
-                getattr(checks, name)()
-                passed += 1
-            except Exception:  # whatever goes wrong
-                failed += 1
-                print(f"FAILED: {name}")
-                traceback.print_exc(file=sys.stdout)
-                browser.screenshot(f"{folder}/{name}.png")
+        checks = Checks(browser, server.address, f"{shared}/{CLIP}", folder, server.log)
+        passed, failed = run_checks(checks, lambda name: browser.screenshot(f"{folder}/{name}.png"))
         browser.close()
-        server.terminate()
-        failed += server.wait() != 0
+        failed += server.stop() != 0
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

@@ -1,0 +1,57 @@
+"""A server under test, and checks of it that are counted one by one."""
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """`mynah serve` with tiny.en in a home of its own; `log`: what it says, line by line, as it comes."""
+
+    def __init__(self, program, weights, home, options, variables):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
+        environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache"} | variables
+        command = [program, "serve", "--port", "0", "--device", "cpu", "--model", f"{weights}/tiny.en", *options]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        self.log = []
+        for line in self.process.stderr:
+            self.log.append(line)
+            if found := re.search(r"listening on (http://\S+)", line):
+                self.address = found.group(1)
+                break
+        else:
+            sys.exit(f"the server did not start: {''.join(self.log)}")
+        self.reader = threading.Thread(target=lambda: self.log.extend(iter(self.process.stderr.readline, "")), daemon=True)
+        self.reader.start()
+
+    def stop(self):
+        """Its exit code, once it has said all."""
+        self.process.terminate()
+        self.reader.join()
+        return self.process.wait()
+
+
+def run_checks(checks, on_failure=lambda name: None):
+    """Calls every method check_...; returns how many passed and failed."""
+    passed = failed = 0
+    for name in sorted(vars(type(checks))):
+        if not name.startswith("check_"):
+            continue
+        try:
+            getattr(checks, name)()
+            passed += 1
+        except Exception:  # whatever a library throws
+            failed += 1
+            print(f"FAILED: {name}")
+            traceback.print_exc(file=sys.stdout)
+            on_failure(name)
+    return passed, failed
