@@ -36,9 +36,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-// About two seconds of speech: on two cores it is there within a third of a second.
-constexpr size_t kFirstPhonemes = 32;
-
 double peak_memory_mb() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -327,7 +324,7 @@ Result<int> SpeakCommand::run(Context& context) {
   MYNAH_TRY(SpeakOptions options, voice_.finish());
   options.voice.voice = engine.voice;
   if (sound_.stream || streams(context) || plays(context)) {
-    options.first_phonemes = kFirstPhonemes;
+    options.first_phonemes = kEarlyPhonemes;
   }
   const auto checked = synthesizer.check(options);
   if (!checked) {

@@ -11,6 +11,7 @@
 #include "server/hear/hear_file.h"
 #include "server/http/errors.h"
 #include "server/http/form.h"
+#include "server/http/json_text.h"
 #include "speech/writers.h"
 
 namespace mynah::server {
@@ -194,8 +195,7 @@ void answer_language(Service& service, const std::string& media_program, Exchang
 Response asr_error(const Error& error) {
   Response response;
   response.status = error_status(error.code);
-  response.body =
-      Json{{"detail", error.message}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  response.body = json_text(Json{{"detail", error.message}});
   return response;
 }
 

@@ -1,6 +1,7 @@
 #include "server/compat/whisper_cpp.h"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "server/hear/hear_file.h"
 #include "server/http/errors.h"
 #include "server/http/form.h"
+#include "server/http/json_text.h"
 #include "speech/writers.h"
 
 namespace mynah::server {
@@ -19,7 +21,6 @@ using Json = nlohmann::ordered_json;
 
 struct InferenceRequest {
   std::string format = "json";
-  bool times = true;
   RecognizerOptions options;
 };
 
@@ -39,16 +40,13 @@ Result<InferenceRequest> parse_inference(const Body& body) {
   if (const std::string format = form.text("response_format"); !format.empty()) {
     request.format = format;
   }
-  for (const char* known : {"json", "text", "srt", "vtt", "verbose_json"}) {
-    if (request.format == known) {
-      break;
-    }
-    if (std::string_view(known) == "verbose_json") {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("response_format: wanted json, text, srt, vtt or verbose_json, found "
-                              "'{}'",
-                              request.format));
-    }
+  constexpr std::array<std::string_view, 5> kResponseFormats = {"json", "text", "srt", "vtt",
+                                                                "verbose_json"};
+  if (std::ranges::find(kResponseFormats, request.format) == kResponseFormats.end()) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("response_format: wanted json, text, srt, vtt or verbose_json, found "
+                            "'{}'",
+                            request.format));
   }
   DecodingOptions& decoding = request.options.decoding;
   CuttingOptions& cutting = request.options.cutting;
@@ -60,8 +58,8 @@ Result<InferenceRequest> parse_inference(const Body& body) {
   }
   MYNAH_TRY(const auto translate, form.flag("translate"));
   decoding.task = translate.value_or(false) ? Task::Translate : Task::Transcribe;
-  MYNAH_TRY(const auto without_times, form.flag("no_timestamps"));
-  request.times = !without_times.value_or(false);
+  // Text has no times, cues have nothing else: it is no more than looked at.
+  MYNAH_TRY([[maybe_unused]] const auto without_times, form.flag("no_timestamps"));
   MYNAH_TRY(const auto first, form.number("temperature", 0, 1));
   MYNAH_TRY(const auto step, form.number("temperature_inc", 0, 1));
   decoding.whisper.temperatures = temperatures_of(first.value_or(0), step.value_or(0.2));
@@ -106,7 +104,7 @@ std::string verbose_json(const Transcript& transcript, const WriterOptions& writ
   json["text"] = text_lines(transcript);
   json["detected_language"] = language_name(transcript.language);
   json["detected_language_probability"] = transcript.language_probability;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 void infer(Service& service, const std::string& media_program, Exchange& exchange) {
@@ -134,8 +132,7 @@ void infer(Service& service, const std::string& media_program, Exchange& exchang
   Response response;
   name_hearing(*hearing, response);
   if (request->format == "json") {
-    response.body =
-        Json{{"text", text_lines(*heard)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+    response.body = json_text({{"text", text_lines(*heard)}});
   } else if (request->format == "verbose_json") {
     response.body = verbose_json(*heard, writer);
   } else if (request->format == "text") {
@@ -155,8 +152,7 @@ void infer(Service& service, const std::string& media_program, Exchange& exchang
 Response whisper_cpp_error(const Error& error) {
   Response response;
   response.status = error_status(error.code);
-  response.body =
-      Json{{"error", error.message}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  response.body = json_text(Json{{"error", error.message}});
   return response;
 }
 

@@ -11,16 +11,13 @@
 #include "server/hear/transcription_request.h"
 #include "server/http/errors.h"
 #include "server/http/events.h"
+#include "server/http/json_text.h"
 #include "speech/writers.h"
 
 namespace mynah::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 // Without the space that Whisper writes before every word.
 std::string_view from_first_word(std::string_view text) {
@@ -97,7 +94,7 @@ class TranscriptionExchange final : public RecognizerObserver {
     if (request_.log_probabilities) {
       delta["logprobs"] = log_probabilities({&segment, 1}, *hearing_.lease->recognizer);
     }
-    write(dumped(delta));
+    write(json_text(delta));
   }
 
   void on_done(size_t /*job*/, const Result<Transcript>& result) override {
@@ -124,12 +121,11 @@ class TranscriptionExchange final : public RecognizerObserver {
   void write(const std::string& json) { static_cast<void>(exchange_.write(event(json))); }
 
   void fail_with(const Error& error) {
-    Response told = openai_error(error, "file");
     if (!begun_) {
-      exchange_.answer(std::move(told));
+      exchange_.answer(openai_error(error, "file"));
       return;
     }
-    write(dumped(Json::parse(told.body)));
+    write(openai_error_text(error, "file"));
     exchange_.end();
   }
 
@@ -141,7 +137,7 @@ class TranscriptionExchange final : public RecognizerObserver {
       done["logprobs"] = log_probabilities(transcript.segments, *hearing_.lease->recognizer);
     }
     done["usage"] = usage_by_tokens(transcript);
-    write(dumped(done));
+    write(json_text(done));
     exchange_.end();
   }
 
@@ -155,7 +151,7 @@ class TranscriptionExchange final : public RecognizerObserver {
       json["logprobs"] = log_probabilities(transcript.segments, *hearing_.lease->recognizer);
     }
     json["usage"] = usage_by_duration(transcript);
-    return dumped(json) + "\n";
+    return json_text(json) + "\n";
   }
 
   void answer(const Transcript& transcript) {
@@ -176,7 +172,7 @@ class TranscriptionExchange final : public RecognizerObserver {
         // By its name, as OpenAI and whisper.cpp's server have it.
         json["language"] = language_name(transcript.language);
         json["usage"] = usage_by_duration(transcript);
-        response.body = dumped(json) + "\n";
+        response.body = json_text(json) + "\n";
         break;
       }
       case TranscriptAnswer::Text:

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "server/http/json_text.h"
+
 namespace mynah::server {
 namespace {
 
@@ -63,11 +65,10 @@ int error_status(ErrorCode code) {
   return 500;
 }
 
-Response openai_error(const Error& error, const std::string& param, const std::string& code) {
-  Response response;
-  response.status = error_status(error.code);
+std::string openai_error_text(const Error& error, const std::string& param,
+                              const std::string& code) {
   Json told = {{"message", error.message},
-               {"type", openai_type(response.status)},
+               {"type", openai_type(error_status(error.code))},
                {"param", nullptr},
                {"code", nullptr}};
   if (!param.empty()) {
@@ -78,7 +79,13 @@ Response openai_error(const Error& error, const std::string& param, const std::s
   } else if (const char* own = openai_code(error.code)) {
     told["code"] = own;
   }
-  response.body = Json{{"error", told}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text({{"error", told}});
+}
+
+Response openai_error(const Error& error, const std::string& param, const std::string& code) {
+  Response response;
+  response.status = error_status(error.code);
+  response.body = openai_error_text(error, param, code) + "\n";
   if (error.code == ErrorCode::Busy) {
     response.headers.set("Retry-After", "1");
     response.headers.set("retry-after-ms", "1000");

@@ -14,6 +14,10 @@ namespace mynah::server {
 // would not mend (openai-python, _base_client.py).
 [[nodiscard]] int error_status(ErrorCode code);
 
+// The object of openai_error(), on one line: what an answer that has begun ends with.
+[[nodiscard]] std::string openai_error_text(const Error& error, const std::string& param = {},
+                                            const std::string& code = {});
+
 // As OpenAI's API tells errors: {"error":{"message","type","param","code"}}, with the headers that
 // libraries obey. `param`: the field that is wrong; "": none in particular. `code`: for programs;
 // "": that of the error.

@@ -7,6 +7,7 @@
 
 #include "engine/store_folders.h"
 #include "server/http/errors.h"
+#include "server/http/json_text.h"
 #include "server/models/openai_names.h"
 #include "speech/synthesizer.h"
 #include "store/families.h"
@@ -19,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 Store store_of(const Service& service) {

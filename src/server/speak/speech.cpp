@@ -18,9 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// About two seconds of speech, so that the first sound is there early.
-constexpr size_t kFirstPhonemes = 32;
-
 // OpenAI's pcm is of this rate, and its clients know no other.
 constexpr int kPcmRate_hz = 24000;
 
@@ -70,8 +67,7 @@ class SoundAnswer final : public ByteSink {
     if (!begun_) {
       exchange_.answer(openai_error(error));
     } else if (events_) {
-      const Json told = Json::parse(openai_error(error).body);
-      static_cast<void>(exchange_.write(event(told.dump())));
+      static_cast<void>(exchange_.write(event(openai_error_text(error))));  // it may have left
       exchange_.end();
     } else {
       exchange_.break_off();
@@ -148,7 +144,7 @@ void speak(Service& service, const std::string& media_program, Exchange& exchang
   }
   const Synthesizer& synthesizer = *speaking->lease->synthesizer;
   request->options.voice.voice = speaking->voice;
-  request->options.first_phonemes = kFirstPhonemes;
+  request->options.first_phonemes = kEarlyPhonemes;
   SoundAnswer answer(exchange, head_of(*request, *speaking), request->events);
   SoundWriterOptions sound{.format = request->format,
                            .rate_hz = synthesizer.model().rate_hz(),
