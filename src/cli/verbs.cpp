@@ -14,6 +14,7 @@
 #include "cli/placement/profile.h"
 #include "cli/placement/ps.h"
 #include "cli/placement/tune.h"
+#include "cli/serve/keys.h"
 #include "cli/serve/serve.h"
 #include "cli/speak/phonemes.h"
 #include "cli/speak/speak.h"
@@ -26,6 +27,7 @@ std::vector<Verb> all_verbs() {
       verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),
       verb<SpeakCommand>("speak", "Turn text into speech."),
       verb<ServeCommand>("serve", "Hear and speak for clients of OpenAI's API."),
+      verb<KeysCommand>("keys", "Make, list and remove the keys that clients of mynah serve have."),
       verb<VoicesCommand>("voices", "List voices, and hear them."),
       verb<PhonemesCommand>("phonemes", "Show how a text is read."),
       verb<WerCommand>("wer", "Score recordings against what was said in them."),

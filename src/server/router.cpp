@@ -96,7 +96,7 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
     refused.headers.set("Allow", methods);
     return std::unexpected(std::move(refused));
   }
-  if (auto turned_away = gate_.check_key(head, route->open)) {
+  if (auto turned_away = gate_.admit(head, route->open, route->rights)) {
     return std::unexpected(*std::move(turned_away));
   }
   return Plan{.accepts = route->accepts, .handler = route->handler};
@@ -126,6 +126,7 @@ void Router::dress(const RequestHead& head, Response& response) {
 }
 
 void Router::on_served(const RequestHead& head, const Served& served) {
+  gate_.leave(head, served.audio.heard + served.audio.spoken);
   if (log_) {
     log_(head, served);
   }

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "server/access/addresses.h"
 #include "server/compat/asr_webservice.h"
 #include "server/compat/whisper_cpp.h"
 #include "server/http/errors.h"
@@ -11,10 +12,6 @@
 
 namespace mynah::server {
 namespace {
-
-bool is_this_machine(const std::string& host) {
-  return host == "localhost" || host.starts_with("127.") || host == "::1" || host.starts_with('/');
-}
 
 // In the words of the interface that was asked.
 Response tell_error(const RequestHead& head, const Error& error) {
@@ -29,23 +26,28 @@ Response tell_error(const RequestHead& head, const Error& error) {
 
 }  // namespace
 
-Server::Server(std::unique_ptr<Service> service, std::unique_ptr<Router> router,
-               std::unique_ptr<Network> network)
-    : service_(std::move(service)), router_(std::move(router)), network_(std::move(network)) {}
+Server::Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
+               std::unique_ptr<Router> router, std::unique_ptr<Network> network)
+    : keys_(std::move(keys)),
+      service_(std::move(service)),
+      router_(std::move(router)),
+      network_(std::move(network)) {}
 
 Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
                                                engine::Surroundings surroundings) {
   const std::string& host = options.network.host;
-  if (!is_this_machine(host) && options.gate.keys.empty() && !options.open) {
+  MYNAH_TRY(auto keys, KeyRing::open(std::move(options.keys)));
+  if (!is_this_machine(host) && keys->empty() && !options.open) {
     return fail(ErrorCode::Usage,
                 "--host " + host +
-                    " lets other machines ask: wanted a key in MYNAH_API_KEYS that they must have, "
-                    "or --open where everybody who reaches this machine may");
+                    " lets other machines ask: wanted a key that they must have (mynah keys add "
+                    "NAME makes one), or --open where everybody who reaches this machine may");
   }
   options.gate.names.push_back(host);
   MYNAH_TRY(auto service, Service::create(std::move(options.service), std::move(surroundings)));
-  auto router = std::make_unique<Router>(all_routes(*service, options.media_program),
-                                         Gate(std::move(options.gate), tell_error), tell_error);
+  auto router =
+      std::make_unique<Router>(all_routes(*service, options.media_program),
+                               Gate(std::move(options.gate), *keys, tell_error), tell_error);
   router->log_to(std::move(options.log));
   MYNAH_TRY(auto network, Network::listen(std::move(options.network), *router));
   if (options.wyoming_port != 0) {
@@ -55,7 +57,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
                                           wyoming_sessions(*service)));
   }
   return std::unique_ptr<Server>(
-      new Server(std::move(service), std::move(router), std::move(network)));
+      new Server(std::move(keys), std::move(service), std::move(router), std::move(network)));
 }
 
 std::vector<std::string> Server::addresses() const {

@@ -16,6 +16,7 @@ namespace mynah::server {
 struct ServerOptions {
   NetworkOptions network;
   GateOptions gate;
+  KeySources keys;
   ServiceOptions service;
   std::string wyoming_host = "127.0.0.1";
   int wyoming_port = 10300;     // 0: none
@@ -38,9 +39,10 @@ class Server {
   void run(const std::stop_token& stop);
 
  private:
-  Server(std::unique_ptr<Service> service, std::unique_ptr<Router> router,
-         std::unique_ptr<Network> network);
+  Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
+         std::unique_ptr<Router> router, std::unique_ptr<Network> network);
 
+  std::unique_ptr<KeyRing> keys_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Router> router_;
   std::unique_ptr<Network> network_;  // the first to go

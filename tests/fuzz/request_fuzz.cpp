@@ -1,11 +1,13 @@
 // Any bytes as what requests hold: a target, pairs, the fields of a transcription, the object of a
-// speech.
+// speech; and as what says who may ask: keys, ranges of addresses.
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
+#include "server/access/addresses.h"
+#include "server/access/keys.h"
 #include "server/hear/transcription_request.h"
 #include "server/http/message.h"
 #include "server/speak/speech_request.h"
@@ -37,5 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   } else {
     MYNAH_CHECK(!request.error().error.message.empty(), "an error says what is wrong");
   }
+  if (const auto keys = parse_keys(text)) {
+    const auto again = parse_keys(keys_text(*keys));
+    MYNAH_CHECK(again && again->size() == keys->size(), "what is kept is read back");
+  }
+  static_cast<void>(AddressRange::parse(text));
   return 0;
 }

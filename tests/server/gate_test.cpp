@@ -1,6 +1,9 @@
 // Who may ask a server.
 #include "server/access/gate.h"
 
+#include <memory>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +12,20 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Gate gate(GateOptions options) {
-  return Gate(std::move(options), [](const RequestHead& /*head*/, const Error& error) {
-    return Response{.body = error.message};
-  });
+// A gate and its keys.
+struct Guarded {
+  std::unique_ptr<KeyRing> keys;
+  Gate gate;
+};
+
+Guarded guarded(GateOptions options, KeySources sources = {}) {
+  auto keys = KeyRing::open(std::move(sources));
+  KeyRing& ring = **keys;
+  return {
+      .keys = *std::move(keys),
+      .gate = Gate(std::move(options), ring, [](const RequestHead& /*head*/, const Error& error) {
+        return Response{.body = error.message};
+      })};
 }
 
 RequestHead from(std::vector<Headers::Field> fields) {
@@ -29,7 +42,7 @@ int status_of(const std::optional<Response>& turned_away) {
 }
 
 TEST(Gate, PagesOfOtherSitesMayNotAsk) {
-  const Gate closed = gate({.cors = {"https://talk.example"}, .names = {"mynah.lan"}});
+  const auto [keys, closed] = guarded({.cors = {"https://talk.example"}, .names = {"mynah.lan"}});
   const auto status = [&](std::vector<Headers::Field> fields) {
     return status_of(closed.check_origin(from(std::move(fields))));
   };
@@ -50,7 +63,7 @@ TEST(Gate, PagesOfOtherSitesMayNotAsk) {
 }
 
 TEST(Gate, ANameThatWasMadeToLeadHereIsNone) {
-  const Gate closed = gate({.names = {"mynah.lan"}});
+  const auto [keys, closed] = guarded({.names = {"mynah.lan"}});
   const auto status = [&](const std::string& host) {
     // The page's own origin is that name, too: only Host tells.
     return status_of(closed.check_origin(from({{"Host", host}, {"Origin", "http://" + host}})));
@@ -68,11 +81,10 @@ TEST(Gate, ANameThatWasMadeToLeadHereIsNone) {
 }
 
 TEST(Gate, KeysAreWantedWhereThereAreAny) {
-  const Gate open = gate({});
-  EXPECT_EQ(status_of(open.check_key(from({}), Open::WithKey)), 200);
-  const Gate locked = gate({.keys = {"one", "two"}});
+  Guarded locked = guarded({}, {.secrets = {"one", "two"}, .file = {}});
   const auto status = [&](std::vector<Headers::Field> fields, Open to = Open::WithKey) {
-    return status_of(locked.check_key(from(std::move(fields)), to));
+    RequestHead head = from(std::move(fields));
+    return status_of(locked.gate.admit(head, to, {}));
   };
   EXPECT_EQ(status({}), 401);
   EXPECT_EQ(status({}, Open::ToAll), 200);
@@ -83,11 +95,57 @@ TEST(Gate, KeysAreWantedWhereThereAreAny) {
   EXPECT_EQ(status({{"Authorization", "Bearer on"}}), 401);
   EXPECT_EQ(status({{"Authorization", "one"}}), 401);
   EXPECT_EQ(status({{"X-API-Key", ""}}), 401);
-  EXPECT_EQ(locked.check_key(from({}), Open::WithKey)->headers.get("www-authenticate"), "Bearer");
+  RequestHead without = from({});
+  EXPECT_EQ(locked.gate.admit(without, Open::WithKey, {})->headers.get("www-authenticate"),
+            "Bearer");
+}
+
+TEST(Gate, RightsAreAskedOfKeys) {
+  Guarded locked = guarded({}, {.secrets = {"one"}, .file = {}});
+  RequestHead head = from({{"Authorization", "Bearer one"}});
+  EXPECT_EQ(status_of(locked.gate.admit(head, Open::WithKey, {Right::Hear, Right::Speak})), 200);
+  EXPECT_EQ(head.owner, "environment-1");
+  EXPECT_TRUE(head.rights == kUsualRights);
+  RequestHead other = from({{"Authorization", "Bearer one"}});
+  const auto refused = locked.gate.admit(other, Open::WithKey, {Right::Admin});
+  EXPECT_EQ(status_of(refused), 403);
+  EXPECT_THAT(refused->body, HasSubstr("wants admin"));
+  EXPECT_EQ(other.owner, "") << "what was not let in counts as nobody's";
+}
+
+TEST(Gate, WithoutKeysOthersThanThisMachineChangeNothing) {
+  Guarded open = guarded({});
+  RequestHead here = from({});
+  EXPECT_EQ(status_of(open.gate.admit(here, Open::WithKey, {Right::Admin})), 200);
+  RequestHead elsewhere = from({});
+  elsewhere.peer = "192.168.1.7";
+  EXPECT_EQ(status_of(open.gate.admit(elsewhere, Open::WithKey, {Right::Hear})), 200);
+  EXPECT_EQ(status_of(open.gate.admit(elsewhere, Open::WithKey, {Right::Models})), 403);
+}
+
+TEST(Gate, TenWrongKeysAreEnough) {
+  Guarded locked = guarded({}, {.secrets = {"one", "two"}, .file = {}});
+  const auto status = [&](const std::string& peer, const std::string& key) {
+    RequestHead head = from({{"X-API-Key", key}});
+    head.peer = peer;
+    return status_of(locked.gate.admit(head, Open::WithKey, {}));
+  };
+  EXPECT_EQ(status("2001:db8::1", "one"), 200);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(status("2001:db8::2", "wrong"), 401) << i;
+  }
+  EXPECT_EQ(status("2001:db8::3", "wrong"), 429) << "another address of the same network's half";
+  EXPECT_EQ(status("2001:db8::3", "two"), 429) << "or a right one would be found by trying";
+  EXPECT_EQ(status("2001:db8::3", "one"), 200) << "this one came from there before";
+  EXPECT_EQ(status("2001:db9::3", "wrong"), 401);
+  RequestHead head = from({{"X-API-Key", "wrong"}});
+  head.peer = "2001:db8::2";
+  const auto refused = locked.gate.admit(head, Open::WithKey, {});
+  EXPECT_NE(refused->headers.get("retry-after-ms"), "");
 }
 
 TEST(Gate, ABrowserIsToldWhatAPageMayDo) {
-  const Gate closed = gate({.cors = {"https://talk.example"}});
+  const auto [keys, closed] = guarded({.cors = {"https://talk.example"}});
   const RequestHead page = from({{"Host", "localhost"},
                                  {"Origin", "https://talk.example"},
                                  {"Access-Control-Request-Headers", "x-stainless-os"}});

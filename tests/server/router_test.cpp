@@ -1,6 +1,7 @@
 // Which handler answers what.
 #include "server/router.h"
 
+#include <memory>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -23,7 +24,8 @@ Handler says(std::string text) {
 
 class Routing : public ::testing::Test {
  protected:
-  static Router router(GateOptions gate = {}) {
+  Router router(GateOptions gate = {}, KeySources keys = {}) {
+    keys_ = KeyRing::open(std::move(keys)).value();
     return Router(
         {{.method = "GET", .path = "/", .help = {}, .handler = says("page"), .open = Open::ToAll},
          {.method = "GET", .path = "/v1/models", .help = {}, .handler = says("list")},
@@ -35,7 +37,7 @@ class Routing : public ::testing::Test {
           .handler = says("load"),
           .accepts = Accepts::Text},
          {.method = "GET", .path = "/v1/models/here", .help = {}, .handler = says("here")}},
-        Gate(std::move(gate), tell), tell);
+        Gate(std::move(gate), *keys_, tell), tell);
   }
 
   // What is answered, or "STATUS TEXT" of a refusal.
@@ -57,6 +59,8 @@ class Routing : public ::testing::Test {
     const Response response = *exchange.take_outgoing().head;
     return response.body + (head.part.empty() ? "" : " of " + head.part);
   }
+
+  std::unique_ptr<KeyRing> keys_;
 };
 
 TEST_F(Routing, PathsFindTheirHandlers) {
@@ -88,7 +92,7 @@ TEST_F(Routing, OthersAreToldWhatThereIs) {
 }
 
 TEST_F(Routing, TheGateStandsBeforeThem) {
-  Router locked = router({.keys = {"k"}, .cors = {"https://talk.example"}});
+  Router locked = router({.cors = {"https://talk.example"}}, {.secrets = {"k"}});
   EXPECT_THAT(answer(locked, "GET", "/v1/models"), HasSubstr("401 "));
   EXPECT_EQ(answer(locked, "GET", "/v1/models", {{"Authorization", "Bearer k"}}), "list");
   EXPECT_EQ(answer(locked, "GET", "/"), "page") << "it asks for the key itself";

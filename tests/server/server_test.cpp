@@ -56,10 +56,12 @@ class WholeServer : public ::testing::Test {
     return ask("GET " + path + " HTTP/1.1\r\nConnection: close\r\n\r\n");
   }
 
+  // `headers`: more of them, each with its end of line.
   [[nodiscard]] std::string post(const std::string& path, const std::string& body,
+                                 const std::string& headers = {},
                                  const std::string& type = "application/json") const {
-    return ask("POST " + path + " HTTP/1.1\r\nConnection: close\r\nContent-Type: " + type +
-               "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return ask("POST " + path + " HTTP/1.1\r\nConnection: close\r\n" + headers + "Content-Type: " +
+               type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
 
   // A form with a file called "a.raw" of silence, and fields.
@@ -76,7 +78,7 @@ class WholeServer : public ::testing::Test {
           "--b\r\nContent-Disposition: form-data; name=\"{}\"; filename=\"a.raw\"\r\n\r\n{}\r\n",
           file_field, file);
     }
-    return post(path, body + "--b--\r\n", "multipart/form-data; boundary=b");
+    return post(path, body + "--b--\r\n", {}, "multipart/form-data; boundary=b");
   }
 
   mynah::test::TemporaryFolder folder_;
@@ -90,12 +92,36 @@ TEST_F(WholeServer, LetsOthersInWithAKeyOnly) {
   const auto refused = Server::create(wide, surroundings());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::Usage);
-  EXPECT_THAT(refused.error().message, HasSubstr("MYNAH_API_KEYS"));
+  EXPECT_THAT(refused.error().message, HasSubstr("mynah keys add"));
   wide.open = true;
   EXPECT_TRUE(Server::create(wide, surroundings()));
   wide.open = false;
-  wide.gate.keys = {"k"};
+  wide.keys.secrets = {"k"};
   EXPECT_TRUE(Server::create(wide, surroundings()));
+}
+
+TEST_F(WholeServer, AKeyHasRightsAndLimits) {
+  Key key{.name = "kitchen",
+          .digest = digest_of_key("secret"),
+          .rights = {Right::Speak},
+          .limits = {.requests = 2, .audio_s = 0, .at_once = 0},
+          .made = {}};
+  ServerOptions locked = options();
+  locked.keys.file = folder_ / "keys.json";
+  ASSERT_TRUE(write_keys(locked.keys.file, {&key, 1}));
+  serve(locked);
+  const std::string with_key = "Authorization: Bearer secret\r\n";
+  const std::string words = R"({"input": "One.", "voice": "slt", "response_format": "pcm"})";
+  EXPECT_THAT(post("/v1/audio/speech", words), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(post("/v1/audio/speech", words, with_key), StartsWith("HTTP/1.1 200"));
+  const std::string refused = post("/v1/audio/transcriptions", "", with_key);
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(refused, HasSubstr("this wants hear"));
+  EXPECT_THAT(post("/v1/audio/speech", words, with_key), StartsWith("HTTP/1.1 200"));
+  const std::string later = post("/v1/audio/speech", words, with_key);
+  EXPECT_THAT(later, StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(later, HasSubstr("retry-after-ms: 2"));
+  EXPECT_THAT(later, HasSubstr("rate_limit_error"));
 }
 
 TEST_F(WholeServer, SpeaksAndSaysWhoDid) {

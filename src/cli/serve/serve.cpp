@@ -10,6 +10,7 @@
 
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
+#include "cli/serve/keys.h"
 
 namespace mynah::cli {
 
@@ -49,6 +50,11 @@ void ServeCommand::fields(Fields& fields) {
                 "The port for clients of the Wyoming protocol, such as Home Assistant; 0: none.");
   fields.flag("open", options_.open,
               "Let other machines ask without a key: everybody who reaches this one.");
+  fields
+      .option("key-file", "FILE", options_.keys.file,
+              "The keys that clients may have, as mynah keys keeps them; empty: keys.json in "
+              "mynah's configuration folder, where there is one.")
+      .completes(Complete::Files);
   fields.names("cors", "ORIGIN", options_.gate.cors,
                "Pages of other sites that may ask, such as https://talk.example.");
   fields.names("host-name", "NAME", options_.gate.names,
@@ -85,8 +91,9 @@ void ServeCommand::fields(Fields& fields) {
 
 std::string ServeCommand::details() const {
   return "Clients of OpenAI's API are told the address with /v1 behind it.\n\n"
-         "MYNAH_API_KEYS has the keys that clients may have, with commas between them: they are\n"
-         "never given on a command line, which every user of the machine can read.\n\n"
+         "Keys that clients may have are made by mynah keys add NAME, or stand in MYNAH_API_KEYS\n"
+         "with commas between them: they are never given on a command line, which every user of\n"
+         "the machine can read.\n\n"
          "With --json where it listens and each request that is over are an object a line on\n"
          "standard output.\n\n"
          "The first SIGTERM or Ctrl-C lets what is under way come to its end, the second ends "
@@ -117,7 +124,10 @@ Result<int> ServeCommand::run(Context& context) {
   server::ServerOptions options = options_;
   MYNAH_TRY(options.service.aliases, read_aliases());
   if (const auto keys = context.environment.get(kKeysVariable)) {
-    options.gate.keys = split_list(*keys);
+    options.keys.secrets = split_list(*keys);
+  }
+  if (options.keys.file.empty()) {
+    options.keys.file = usual_key_file(context.environment);
   }
   options.network.connection.limits.spool_folder = "/var/tmp";
   if (!quiet_) {

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <utility>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/ascii.h"
-#include "store/sha256.h"
+#include "server/access/addresses.h"
+#include "server/http/errors.h"
 
 namespace mynah::server {
 namespace {
@@ -24,33 +24,26 @@ std::string_view without_port(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-bool is_address(std::string_view host) {
-  std::array<unsigned char, sizeof(in6_addr)> bytes{};
-  const std::string text(host);
-  return ::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ||
-         ::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
-}
-
 std::string own_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data())
                                                           : std::string();
 }
 
-std::string digest_of(std::string_view key) {
-  return sha256_hex(std::as_bytes(std::span(key)));
-}
+constexpr int kUnauthorized = 401;
+constexpr int kForbidden = 403;
+constexpr int kMisdirected = 421;
+constexpr int kTooMany = 429;
 
 }  // namespace
 
-Gate::Gate(GateOptions options, ErrorTeller tell_error)
-    : options_(std::move(options)), tell_error_(std::move(tell_error)) {
+Gate::Gate(GateOptions options, KeyRing& keys, ErrorTeller tell_error)
+    : options_(std::move(options)), keys_(keys), tell_error_(std::move(tell_error)) {
   options_.names.push_back("localhost");
   if (const std::string name = own_name(); !name.empty()) {
     options_.names.push_back(name);
     options_.names.push_back(name + ".local");
   }
-  std::ranges::transform(options_.keys, std::back_inserter(digests_), digest_of);
 }
 
 // An address of a name's may change hands (DNS rebinding); an address as such is nobody else's.
@@ -71,47 +64,93 @@ bool Gate::may_ask(std::string_view origin, std::string_view host) const {
 std::optional<Response> Gate::check_origin(const RequestHead& head) const {
   const std::string_view host = head.headers.get("host");
   if (!host.empty() && !head.peer.empty() && !is_name_of_ours(host)) {
-    Response refused = tell_error_(
-        head, {ErrorCode::InvalidInput,
-               fmt::format("'{}' is no name of this server: start it with --host-name {} if it is",
-                           without_port(host), without_port(host))});
-    refused.status = 421;
-    return refused;
+    return refusal(
+        head, kMisdirected, ErrorCode::InvalidInput,
+        fmt::format("'{0}' is no name of this server: start it with --host-name {0} if it is",
+                    without_port(host)));
   }
   const std::string_view origin = head.headers.get("origin");
   const bool foreign =
       origin.empty() ? head.headers.get("sec-fetch-site") == "cross-site" : !may_ask(origin, host);
   if (foreign) {
-    Response refused = tell_error_(
-        head, {ErrorCode::InvalidInput,
-               origin.empty()
-                   ? "a page of another site asks: it may not"
-                   : fmt::format("a page of {0} asks: start mynah serve with --cors {0} if it may",
-                                 origin)});
-    refused.status = 403;
-    return refused;
+    return refusal(
+        head, kForbidden, ErrorCode::InvalidInput,
+        origin.empty()
+            ? "a page of another site asks: it may not"
+            : fmt::format("a page of {0} asks: start mynah serve with --cors {0} if it may",
+                          origin));
   }
   return std::nullopt;
 }
 
-std::optional<Response> Gate::check_key(const RequestHead& head, Open open) const {
-  if (digests_.empty() || open == Open::ToAll) {
+Response Gate::refusal(const RequestHead& head, int status, ErrorCode code,
+                       std::string message) const {
+  Response refused = tell_error_(head, {code, std::move(message)});
+  refused.status = status;
+  return refused;
+}
+
+Response Gate::later(const RequestHead& head, std::chrono::milliseconds wait,
+                     const std::string& message) const {
+  Response refused = refusal(head, kTooMany, ErrorCode::Busy, message);
+  set_retry_after(refused, wait);
+  return refused;
+}
+
+std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted) {
+  if (open == Open::ToAll) {
+    return std::nullopt;
+  }
+  if (keys_.empty()) {
+    head.rights = is_this_machine(head.peer) ? kAllRights : kUsualRights;
+    if (!head.rights.has_all_of(wanted)) {
+      return refusal(head, kForbidden, ErrorCode::InvalidInput,
+                     "without a key this may be asked on this machine alone: mynah keys add makes "
+                     "one that has the right");
+    }
     return std::nullopt;
   }
   constexpr std::string_view kBearer = "bearer ";
   std::string_view key = head.headers.get("authorization");
   key = starts_with_but_for_case(key, kBearer) ? trimmed(key.substr(kBearer.size()))
                                                : head.headers.get("x-api-key");
-  if (!key.empty() && std::ranges::find(digests_, digest_of(key)) != digests_.end()) {
-    return std::nullopt;
+  if (key.empty()) {
+    Response refused = refusal(head, kUnauthorized, ErrorCode::InvalidInput,
+                               "wanted a key: Authorization: Bearer KEY");
+    refused.headers.set("WWW-Authenticate", "Bearer");
+    return refused;
   }
-  Response refused =
-      tell_error_(head, {ErrorCode::InvalidInput,
-                         key.empty() ? "wanted a key: Authorization: Bearer KEY"
-                                     : "the key in Authorization is not one of this server's"});
-  refused.status = 401;
-  refused.headers.set("WWW-Authenticate", "Bearer");
-  return refused;
+  const auto owner = keys_.find(key);
+  if (const auto wait = guesses_->wait(head.peer, owner ? owner->name : std::string())) {
+    return later(head, *wait,
+                 "ten wrong keys came from this address within a minute: none is looked at now");
+  }
+  if (!owner) {
+    guesses_->wrong(head.peer);
+    Response refused = refusal(head, kUnauthorized, ErrorCode::InvalidInput,
+                               "the key in Authorization is not one of this server's");
+    refused.headers.set("WWW-Authenticate", "Bearer");
+    return refused;
+  }
+  guesses_->right(head.peer, owner->name);
+  if (!owner->rights.has_all_of(wanted)) {
+    return refusal(
+        head, kForbidden, ErrorCode::InvalidInput,
+        fmt::format("the key {} has the rights {}; this wants {}", owner->name,
+                    fmt::join(names_of(owner->rights), ", "), fmt::join(names_of(wanted), ", ")));
+  }
+  if (const auto wait = keys_.begin(owner->name)) {
+    return later(head, *wait, fmt::format("the limits of the key {} are reached", owner->name));
+  }
+  head.owner = owner->name;
+  head.rights = owner->rights;
+  return std::nullopt;
+}
+
+void Gate::leave(const RequestHead& head, double audio_s) {
+  if (!head.owner.empty()) {
+    keys_.end(head.owner, audio_s);
+  }
 }
 
 Response Gate::preflight(const RequestHead& head, std::string_view methods) const {

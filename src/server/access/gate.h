@@ -2,34 +2,42 @@
 // key where there is one.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "server/access/guesses.h"
+#include "server/access/key_ring.h"
 #include "server/http/route.h"
 
 namespace mynah::server {
 
 struct GateOptions {
-  std::vector<std::string> keys;   // empty: none is needed
   std::vector<std::string> cors;   // origins of pages that may ask: "https://talk.example"
   std::vector<std::string> names;  // of this server besides those that are known: "mynah.lan"
 };
 
-// Const after it was made: any thread may ask.
+// Any thread may ask.
 class Gate {
  public:
-  Gate(GateOptions options, ErrorTeller tell_error);
+  // `keys` must outlive it.
+  Gate(GateOptions options, KeyRing& keys, ErrorTeller tell_error);
 
   // The answer to a request that a page of another site makes in somebody's browser, on whichever
   // route: 403. A Host that is no name of this server is another site's name that was made to lead
   // here (DNS rebinding): 421. None: it may be asked.
   [[nodiscard]] std::optional<Response> check_origin(const RequestHead& head) const;
 
-  // The answer to a request without a key that is wanted: 401.
-  [[nodiscard]] std::optional<Response> check_key(const RequestHead& head, Open open) const;
+  // Lets a request in, and writes into its head who asks; it is over with leave(). Otherwise the
+  // answer: 401 without a key that is wanted, 403 where the key has not the rights, 429 where its
+  // limits are reached, or where many wrong keys came from that address.
+  [[nodiscard]] std::optional<Response> admit(RequestHead& head, Open open, Rights wanted);
+  // The request is over; `audio_s`: seconds that were heard and spoken for it.
+  void leave(const RequestHead& head, double audio_s);
 
   // The answer to a browser that asks whether a page may ask.
   [[nodiscard]] Response preflight(const RequestHead& head, std::string_view methods) const;
@@ -41,8 +49,15 @@ class Gate {
   [[nodiscard]] bool is_name_of_ours(std::string_view host) const;
   [[nodiscard]] bool may_ask(std::string_view origin, std::string_view host) const;
 
+  [[nodiscard]] Response refusal(const RequestHead& head, int status, ErrorCode code,
+                                 std::string message) const;
+  // Come again then.
+  [[nodiscard]] Response later(const RequestHead& head, std::chrono::milliseconds wait,
+                               const std::string& message) const;
+
   GateOptions options_;
-  std::vector<std::string> digests_;  // of the keys
+  KeyRing& keys_;
+  std::unique_ptr<Guesses> guesses_ = std::make_unique<Guesses>();
   ErrorTeller tell_error_;
 };
 

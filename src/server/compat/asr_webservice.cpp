@@ -102,6 +102,7 @@ void answer_asr(Service& service, const std::string& media_program, Exchange& ex
     exchange.answer(asr_error(heard.error()));
     return;
   }
+  exchange.add_heard(heard->duration_s);
   WriterOptions writer;
   writer.cues = CueShape::Readable;
   Response response;
@@ -171,6 +172,7 @@ void answer_language(Service& service, const std::string& media_program, Exchang
     exchange.answer(asr_error(sure.error()));
     return;
   }
+  exchange.add_heard(kProbe_s * static_cast<double>(kProbes.size()));  // at most
   double all = 0;
   for (const auto& [code, probability] : *sure) {
     all += probability;

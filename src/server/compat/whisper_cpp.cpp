@@ -127,6 +127,7 @@ void infer(Service& service, const std::string& media_program, Exchange& exchang
     exchange.answer(whisper_cpp_error(heard.error()));
     return;
   }
+  exchange.add_heard(heard->duration_s);
   WriterOptions writer;
   writer.cues = CueShape::Readable;
   Response response;

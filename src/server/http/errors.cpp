@@ -65,6 +65,12 @@ int error_status(ErrorCode code) {
   return 500;
 }
 
+void set_retry_after(Response& response, std::chrono::milliseconds wait) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait);  // HTTP knows no less
+  response.headers.set("Retry-After", std::to_string(seconds.count()));
+  response.headers.set("retry-after-ms", std::to_string(wait.count()));
+}
+
 std::string openai_error_text(const Error& error, const std::string& param,
                               const std::string& code) {
   Json told = {{"message", error.message},
@@ -87,8 +93,8 @@ Response openai_error(const Error& error, const std::string& param, const std::s
   response.status = error_status(error.code);
   response.body = openai_error_text(error, param, code) + "\n";
   if (error.code == ErrorCode::Busy) {
-    response.headers.set("Retry-After", "1");
-    response.headers.set("retry-after-ms", "1000");
+    constexpr std::chrono::milliseconds kSoon{1000};
+    set_retry_after(response, kSoon);
   } else if (!may_be_tried_again(error.code)) {
     response.headers.set("x-should-retry", "false");
   }

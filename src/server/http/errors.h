@@ -1,6 +1,7 @@
 // What clients are told of errors.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,9 @@ namespace mynah::server {
 // from 500 on, unless "x-should-retry: false" stands beside it, as it does beside what another try
 // would not mend (openai-python, _base_client.py).
 [[nodiscard]] int error_status(ErrorCode code);
+
+// When to ask again, in the headers that libraries obey.
+void set_retry_after(Response& response, std::chrono::milliseconds wait);
 
 // The object of openai_error(), on one line: what an answer that has begun ends with.
 [[nodiscard]] std::string openai_error_text(const Error& error, const std::string& param = {},

@@ -32,6 +32,21 @@ void Exchange::begin(Response response) {
   static_cast<void>(outbox_.write(first));
 }
 
+void Exchange::add_heard(double seconds) {
+  const std::lock_guard lock(mutex_);
+  audio_.heard += seconds;
+}
+
+void Exchange::add_spoken(double seconds) {
+  const std::lock_guard lock(mutex_);
+  audio_.spoken += seconds;
+}
+
+AudioSeconds Exchange::audio() const {
+  const std::lock_guard lock(mutex_);
+  return audio_;
+}
+
 bool Exchange::has_begun() const {
   const std::lock_guard lock(mutex_);
   return begun_;

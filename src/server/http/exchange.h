@@ -14,6 +14,12 @@
 
 namespace mynah::server {
 
+// How much a request was about.
+struct AudioSeconds {
+  double heard = 0;
+  double spoken = 0;
+};
+
 // Thread-safe between the handler, which answers once, and the connection, which sends.
 class Exchange {
  public:
@@ -38,6 +44,11 @@ class Exchange {
   void end() { outbox_.end(); }
 
   void break_off() { outbox_.break_off(); }
+
+  // So much was heard or spoken for it: what limits and figures count.
+  void add_heard(double seconds);
+  void add_spoken(double seconds);
+  [[nodiscard]] AudioSeconds audio() const;
 
   [[nodiscard]] bool has_begun() const;
 
@@ -67,6 +78,7 @@ class Exchange {
   std::optional<Response> answer_;
   bool whole_ = false;
   bool begun_ = false;
+  AudioSeconds audio_;
 };
 
 // Answers a request. What it has not answered when it returns is answered for it, as an error of

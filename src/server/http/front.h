@@ -16,6 +16,7 @@ struct Served {
   uint64_t bytes = 0;  // of the answer's body
   std::chrono::steady_clock::duration took{};
   bool left = false;  // the client did not wait for all of it
+  AudioSeconds audio;
 };
 
 // What a client is told of an error, as the interface that the path belongs to tells it.

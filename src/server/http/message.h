@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/http/rights.h"
 
 namespace mynah::server {
 
@@ -37,8 +38,10 @@ struct RequestHead {
   std::string path;    // "/v1/models"
   std::vector<std::pair<std::string, std::string>> query;
   Headers headers;
-  std::string peer;  // the client's address, without a port; "": a Unix socket's
-  std::string part;  // of the path: what the route's braces took
+  std::string peer;     // the client's address, without a port; "": a Unix socket's
+  std::string part;     // of the path: what the route's braces took
+  std::string owner{};  // the name of the key that asks; "": no key is wanted
+  Rights rights{};      // what it may do
 
   // The value of the query by that name; none: it has none.
   [[nodiscard]] std::optional<std::string_view> asked(std::string_view name) const;

@@ -21,6 +21,7 @@ struct Route {
   Handler handler;
   Accepts accepts = Accepts::Nothing;
   Open open = Open::WithKey;
+  Rights rights{};  // that a key must have
 };
 
 }  // namespace mynah::server

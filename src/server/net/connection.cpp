@@ -368,6 +368,7 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
   if (!sent) {
     exchange->leave();
   }
+  request.served.audio = exchange->audio();
   exchange_.reset();
   const bool another = sent && request.keeps;
   co_return another;

@@ -159,6 +159,7 @@ void speak(Service& service, const std::string& media_program, Exchange& exchang
   }
   SpeechToAnswer observer(answer, **writer);
   Status spoken = synthesizer.speak(request->input, request->options, observer, exchange.stop());
+  exchange.add_spoken(static_cast<double>(observer.samples()) / synthesizer.model().rate_hz());
   if (spoken && observer.samples() == 0) {
     spoken = fail(ErrorCode::InvalidInput, "input: nothing in it can be spoken: wanted words");
   }

@@ -1,0 +1,189 @@
+#include "cli/serve/keys.h"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/nearest_name.h"
+#include "store/files.h"
+
+namespace mynah::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string limits_text(const server::KeyLimits& limits) {
+  std::vector<std::string> all;
+  if (limits.requests > 0) {
+    all.push_back(fmt::format("{:g} requests a minute", limits.requests));
+  }
+  if (limits.audio_s > 0) {
+    all.push_back(fmt::format("{:g} s of audio a minute", limits.audio_s));
+  }
+  if (limits.at_once > 0) {
+    all.push_back(fmt::format("{} at once", limits.at_once));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+Json described(const server::Key& key) {
+  return {{"name", key.name},
+          {"rights", server::names_of(key.rights)},
+          {"requests_per_minute", key.limits.requests},
+          {"audio_seconds_per_minute", key.limits.audio_s},
+          {"at_once", key.limits.at_once},
+          {"made", key.made}};
+}
+
+}  // namespace
+
+std::string usual_key_file(const Environment& environment) {
+  return environment.config_folder() + "/keys.json";
+}
+
+void KeysCommand::fields(Fields& fields) {
+  fields.positional("ACTION", words_, "list (the default), add or remove, then names of keys.")
+      .offering({"list", "add", "remove"});
+  fields
+      .option("key-file", "FILE", file_,
+              "Where keys are kept; empty: keys.json in mynah's configuration folder.")
+      .completes(Complete::Files);
+  fields
+      .list("rights", "RIGHT", rights_,
+            "add: what the key is good for: hear, speak, think, jobs, models (pull, load and "
+            "remove them) and admin (metrics, devices).")
+      .offering(server::names_of(server::kAllRights))
+      .once();
+  fields
+      .option("requests-per-minute", "N", limits_.requests,
+              "add: so many requests a minute; 0: any number.")
+      .once();
+  fields
+      .option("audio-per-minute", "SECONDS", limits_.audio_s,
+              "add: so many seconds of audio a minute, heard and spoken; 0: any number.")
+      .once();
+  fields.option("at-once", "N", limits_.at_once, "add: so many requests at once; 0: any number.")
+      .once();
+}
+
+std::string KeysCommand::details() const {
+  return "Actions:\n"
+         "  list             whose keys there are, never the keys\n"
+         "  add NAME         makes a key and prints it, once: kept is its SHA-256\n"
+         "  remove NAME ...  no longer lets those keys ask\n\n"
+         "A server that runs reads the file again at SIGHUP.\n";
+}
+
+Result<std::vector<server::Key>> KeysCommand::kept() const {
+  auto keys = server::read_keys(file_);
+  if (!keys && keys.error().code == ErrorCode::NotFound) {
+    return std::vector<server::Key>();
+  }
+  return keys;
+}
+
+Result<int> KeysCommand::run(Context& context) {
+  if (file_.empty()) {
+    file_ = usual_key_file(context.environment);
+  }
+  const std::string action = words_.empty() ? "list" : words_.front();
+  if (action == "list") {
+    return list(context);
+  }
+  if (action == "add") {
+    return add(context);
+  }
+  if (action == "remove") {
+    return remove(context);
+  }
+  const std::vector<std::string> actions = {"list", "add", "remove"};
+  return fail(ErrorCode::Usage, fmt::format("wanted list, add or remove, found '{}'{}", action,
+                                            suggestion(action, actions)));
+}
+
+Result<int> KeysCommand::list(Context& context) const {
+  if (words_.size() > 1) {
+    return fail(ErrorCode::Usage, fmt::format("list takes no names, found '{}'", words_[1]));
+  }
+  MYNAH_TRY(const std::vector<server::Key> keys, kept());
+  for (const server::Key& key : keys) {
+    if (context.json) {
+      context.out.line(described(key).dump());
+    } else {
+      const std::string limits = limits_text(key.limits);
+      context.out.line(fmt::format("{:<16} {} {}{}{}", key.name, key.made,
+                                   fmt::join(server::names_of(key.rights), ","),
+                                   limits.empty() ? "" : "; ", limits));
+    }
+  }
+  if (keys.empty() && !context.json) {
+    context.say("no keys yet: `mynah keys add NAME` makes one");
+  }
+  return 0;
+}
+
+Result<int> KeysCommand::add(Context& context) const {
+  if (words_.size() != 2) {
+    return fail(ErrorCode::Usage,
+                fmt::format("add: wanted one name, such as kitchen, found {}", words_.size() - 1));
+  }
+  const std::string& name = words_[1];
+  MYNAH_TRY_STATUS(server::check_key_name(name));
+  MYNAH_TRY_STATUS(make_folders(std::filesystem::path(file_).parent_path().string()));
+  MYNAH_TRY(const FileLock lock, FileLock::take(file_ + ".lock"));
+  MYNAH_TRY(std::vector<server::Key> keys, kept());
+  if (std::ranges::find(keys, name, &server::Key::name) != keys.end()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("there is a key {0}: `mynah keys remove {0}` takes it away", name));
+  }
+  MYNAH_TRY(const std::string secret, server::new_key());
+  server::Key key;
+  key.name = name;
+  key.digest = server::digest_of_key(secret);
+  MYNAH_TRY(key.rights, server::parse_rights(rights_));
+  key.limits = limits_;
+  key.made = fmt::format("{:%F}", fmt::gmtime(std::time(nullptr)));
+  keys.push_back(key);
+  MYNAH_TRY_STATUS(server::write_keys(file_, keys));
+  if (context.json) {
+    Json json = described(key);
+    json["key"] = secret;
+    context.out.line(json.dump());
+  } else {
+    context.out.line(secret);
+    context.say(fmt::format("this is shown once; what is kept in {} does not tell it", file_));
+  }
+  return 0;
+}
+
+Result<int> KeysCommand::remove(Context& context) const {
+  if (words_.size() < 2) {
+    return fail(ErrorCode::Usage, "remove: wanted the names of keys");
+  }
+  MYNAH_TRY_STATUS(make_folders(std::filesystem::path(file_).parent_path().string()));
+  MYNAH_TRY(const FileLock lock, FileLock::take(file_ + ".lock"));
+  MYNAH_TRY(std::vector<server::Key> keys, kept());
+  std::vector<std::string> names;
+  std::ranges::transform(keys, std::back_inserter(names), &server::Key::name);
+  for (size_t i = 1; i < words_.size(); ++i) {
+    if (std::erase_if(keys, [&](const server::Key& key) { return key.name == words_[i]; }) == 0) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("there is no key {}{}", words_[i], suggestion(words_[i], names)));
+    }
+  }
+  MYNAH_TRY_STATUS(server::write_keys(file_, keys));
+  if (context.json) {
+    context.out.line(
+        Json{{"removed", std::vector<std::string>(words_.begin() + 1, words_.end())}}.dump());
+  }
+  return 0;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,118 @@
+#include "server/access/key_ring.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mynah::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr double kMinute_s = 60;
+constexpr milliseconds kSoon{1000};  // until one of those under way may be over
+
+// Until so much of what flows back in a minute is there.
+milliseconds until_refilled(double wanted, double a_minute) {
+  constexpr double kRounding_ms = 1e-3;  // of sums of shares
+  return milliseconds(
+      static_cast<int64_t>(std::ceil(1e3 * kMinute_s * wanted / a_minute - kRounding_ms)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KeyRing>> KeyRing::open(KeySources sources, Now now) {
+  std::unique_ptr<KeyRing> ring(new KeyRing(std::move(sources), std::move(now)));
+  MYNAH_TRY_STATUS(ring->reload());
+  return ring;
+}
+
+Status KeyRing::reload() {
+  std::vector<Key> keys;
+  for (size_t i = 0; i < sources_.secrets.size(); ++i) {
+    keys.push_back({.name = fmt::format("environment-{}", i + 1),
+                    .digest = digest_of_key(sources_.secrets[i]),
+                    .limits = {},
+                    .made = {}});
+  }
+  if (!sources_.file.empty()) {
+    auto kept = read_keys(sources_.file);
+    if (kept) {
+      std::ranges::move(*kept, std::back_inserter(keys));
+    } else if (kept.error().code != ErrorCode::NotFound) {
+      return std::unexpected(std::move(kept).error());
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (keys.empty() && !keys_.empty()) {
+    return fail(
+        ErrorCode::NotFound,
+        fmt::format("{} has no keys any more: those that it had stay until the server ends, "
+                    "as everybody could ask without any",
+                    sources_.file));
+  }
+  keys_ = std::move(keys);
+  return {};
+}
+
+bool KeyRing::empty() const {
+  const std::lock_guard lock(mutex_);
+  return keys_.empty();
+}
+
+std::optional<KeyRing::Owner> KeyRing::find(std::string_view key) const {
+  const std::string digest = digest_of_key(key);
+  const std::lock_guard lock(mutex_);
+  // How long comparing digests takes says nothing of the key that one would have to find to it.
+  const auto found = std::ranges::find(keys_, digest, &Key::digest);
+  if (key.empty() || found == keys_.end()) {
+    return std::nullopt;
+  }
+  return Owner{.name = found->name, .rights = found->rights};
+}
+
+void KeyRing::refill(Share& share, double a_minute, Clock::time_point now) {
+  const double passed_s =
+      share.seen == Clock::time_point()
+          ? kMinute_s
+          : std::chrono::duration<double>(now - share.seen).count();  // at first all of it
+  share.left = std::min(a_minute, share.left + a_minute * passed_s / kMinute_s);
+  share.seen = now;
+}
+
+std::optional<milliseconds> KeyRing::begin(const std::string& owner) {
+  const Clock::time_point now = now_();
+  const std::lock_guard lock(mutex_);
+  const auto key = std::ranges::find(keys_, owner, &Key::name);
+  const KeyLimits limits = key == keys_.end() ? KeyLimits() : key->limits;
+  Usage& usage = usage_[owner];
+  refill(usage.requests, limits.requests, now);
+  refill(usage.audio, limits.audio_s, now);
+  if (limits.at_once > 0 && usage.under_way >= limits.at_once) {
+    return kSoon;
+  }
+  if (limits.requests > 0 && usage.requests.left < 1) {
+    return until_refilled(1 - usage.requests.left, limits.requests);
+  }
+  if (limits.audio_s > 0 && usage.audio.left <= 0) {
+    constexpr double kLeast_s = 1;  // of audio that may be asked for then
+    return until_refilled(kLeast_s - usage.audio.left, limits.audio_s);
+  }
+  usage.requests.left -= limits.requests > 0 ? 1 : 0;
+  ++usage.under_way;
+  return std::nullopt;
+}
+
+void KeyRing::end(const std::string& owner, double audio_s) {
+  const std::lock_guard lock(mutex_);
+  Usage& usage = usage_[owner];
+  usage.under_way -= usage.under_way > 0 ? 1 : 0;
+  const auto key = std::ranges::find(keys_, owner, &Key::name);
+  if (key != keys_.end() && key->limits.audio_s > 0) {
+    usage.audio.left -= audio_s;
+  }
+}
+
+}  // namespace mynah::server

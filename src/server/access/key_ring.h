@@ -1,0 +1,77 @@
+// KeyRing: the keys of a server that runs, and what each has asked for lately.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/access/keys.h"
+
+namespace mynah::server {
+
+struct KeySources {
+  std::vector<std::string> secrets;  // keys as such, with the usual rights
+  std::string file;                  // of keys (keys.h), which need not be there; "": none
+};
+
+// Thread-safe.
+class KeyRing {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Now = std::function<Clock::time_point()>;
+
+  // Who a key belongs to.
+  struct Owner {
+    std::string name;
+    Rights rights;
+  };
+
+  // Reads the file. What read_keys() refuses but NotFound.
+  static Result<std::unique_ptr<KeyRing>> open(KeySources sources, Now now = Clock::now);
+
+  // Reads the file again, as it is now: requests under way go on. On an error the keys stay.
+  Status reload();
+
+  // None: requests need no key.
+  [[nodiscard]] bool empty() const;
+
+  // Whose key that is.
+  [[nodiscard]] std::optional<Owner> find(std::string_view key) const;
+
+  // One request more of that owner. Otherwise how long it should wait: its limits are reached.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> begin(const std::string& owner);
+  // The request is over, and so many seconds of audio were heard and spoken for it. A recording
+  // that is longer than its minute is heard; what comes next waits for it.
+  void end(const std::string& owner, double audio_s);
+
+ private:
+  // What flows back into a minute's share.
+  struct Share {
+    double left = 0;
+    Clock::time_point seen{};
+  };
+
+  struct Usage {
+    uint32_t under_way = 0;
+    Share requests;
+    Share audio;
+  };
+
+  KeyRing(KeySources sources, Now now) : sources_(std::move(sources)), now_(std::move(now)) {}
+
+  static void refill(Share& share, double a_minute, Clock::time_point now);
+
+  const KeySources sources_;
+  const Now now_;
+  mutable std::mutex mutex_;
+  std::vector<Key> keys_;
+  std::map<std::string, Usage> usage_;  // by owner
+};
+
+}  // namespace mynah::server
