@@ -128,7 +128,7 @@ function takeMicrophone() {
     button.disabled = true;
     byId("no-microphone").hidden = false;
     byId("no-microphone").textContent =
-      "Browsers give a microphone to https and to this machine alone: open this page there.";
+      "Browsers give a microphone to https and to this machine alone: mynah serve --lan has https.";
     return;
   }
   let recorder = null;

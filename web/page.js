@@ -49,6 +49,12 @@ byId("key-form").addEventListener("submit", (event) => {
   byId("key-form").hidden = true;
   list();
 });
+// A link of `mynah serve --lan` has the key behind #, where it reaches no server; nor is it kept in
+// the browser's history.
+if (location.hash.startsWith("#key=")) {
+  useKey(decodeURIComponent(location.hash.slice("#key=".length)));
+  history.replaceState(null, "", location.pathname);
+}
 addEventListener("hashchange", show);
 show();
 startHearing();

@@ -13,6 +13,18 @@
 namespace mynah::server {
 namespace {
 
+Result<std::vector<AddressRange>> parse_ranges(const std::vector<std::string>& texts) {
+  std::vector<AddressRange> ranges;
+  for (const std::string& text : texts) {
+    auto range = AddressRange::parse(text);
+    if (!range) {
+      return fail(ErrorCode::Usage, "--wyoming-allow: " + range.error().message);
+    }
+    ranges.push_back(*range);
+  }
+  return ranges;
+}
+
 // In the words of the interface that was asked.
 Response tell_error(const RequestHead& head, const Error& error) {
   if (head.path == "/inference" || head.path == "/load") {
@@ -35,7 +47,7 @@ Server::Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
 
 Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
                                                engine::Surroundings surroundings) {
-  const std::string& host = options.network.host;
+  const std::string host = options.network.host;
   MYNAH_TRY(auto keys, KeyRing::open(std::move(options.keys)));
   if (!is_this_machine(host) && keys->empty() && !options.open) {
     return fail(ErrorCode::Usage,
@@ -49,21 +61,38 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
       std::make_unique<Router>(all_routes(*service, options.media_program),
                                Gate(std::move(options.gate), *keys, tell_error), tell_error);
   router->log_to(std::move(options.log));
+  // Whoever speaks Wyoming shows no key: its address must do.
+  MYNAH_TRY(auto allowed, parse_ranges(options.wyoming_allow));
+  const bool wide = options.open && !is_this_machine(host);
+  const std::string wyoming_host = wide ? host : allowed.empty() ? "127.0.0.1" : "0.0.0.0";
+  Network::Admits admits = [wide, allowed = std::move(allowed)](const std::string& peer) {
+    return wide || is_this_machine(peer) ||
+           std::ranges::any_of(allowed,
+                               [&peer](const AddressRange& range) { return range.contains(peer); });
+  };
+  const bool encrypted = options.network.tls.any();
   MYNAH_TRY(auto network, Network::listen(std::move(options.network), *router));
   if (options.wyoming_port != 0) {
     // Files are looked into now: clients ask what is here, and wait a second for it at most.
     static_cast<void>(service->hearing_models());
-    MYNAH_TRY_STATUS(network->listen_also(options.wyoming_host, options.wyoming_port,
-                                          wyoming_sessions(*service)));
+    MYNAH_TRY_STATUS(network->listen_also(wyoming_host, options.wyoming_port,
+                                          wyoming_sessions(*service), std::move(admits)));
   }
-  return std::unique_ptr<Server>(
+  std::unique_ptr<Server> server(
       new Server(std::move(keys), std::move(service), std::move(router), std::move(network)));
+  server->encrypted_ = encrypted;
+  return server;
+}
+
+Status Server::reload() {
+  MYNAH_TRY_STATUS(keys_->reload());
+  return network_->reload();
 }
 
 std::vector<std::string> Server::addresses() const {
   std::vector<std::string> all = network_->addresses();
   for (std::string& address : all) {
-    address.insert(0, address.starts_with('/') ? "unix:" : "http://");
+    address.insert(0, address.starts_with('/') ? "unix:" : encrypted_ ? "https://" : "http://");
   }
   for (const std::string& address : network_->other_addresses()) {
     all.push_back("tcp://" + address);  // as Wyoming's programs name theirs

@@ -18,11 +18,11 @@ struct ServerOptions {
   GateOptions gate;
   KeySources keys;
   ServiceOptions service;
-  std::string wyoming_host = "127.0.0.1";
-  int wyoming_port = 10300;     // 0: none
-  bool open = false;            // to others than this machine though no key is wanted
-  std::string media_program{};  // mynah-media; "": beside this program
-  Router::Log log{};            // told of each request that is over
+  int wyoming_port = 10300;                // 0: none
+  std::vector<std::string> wyoming_allow;  // ranges of addresses besides this machine
+  bool open = false;                       // to others than this machine though no key is wanted
+  std::string media_program{};             // mynah-media; "": beside this program
+  Router::Log log{};                       // told of each request that is over
 };
 
 class Server {
@@ -35,6 +35,9 @@ class Server {
   // Where it listens: "http://127.0.0.1:8080", "tcp://127.0.0.1:10300" for Wyoming.
   [[nodiscard]] std::vector<std::string> addresses() const;
 
+  // Reads keys and the certificate again, for what is asked from now on. From any thread.
+  Status reload();
+
   // Serves until stop is requested and what is under way has come to its end.
   void run(const std::stop_token& stop);
 
@@ -43,6 +46,7 @@ class Server {
          std::unique_ptr<Router> router, std::unique_ptr<Network> network);
 
   std::unique_ptr<KeyRing> keys_;
+  bool encrypted_ = false;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Router> router_;
   std::unique_ptr<Network> network_;  // the first to go

@@ -53,6 +53,8 @@ class Client {
 
   void close() { fd_.reset(); }
 
+  [[nodiscard]] int descriptor() const { return fd_.get(); }
+
   // Everything until the server closes.
   std::string rest() {
     while (read_more()) {

@@ -385,6 +385,46 @@ TEST(Listening, SaysWhyItCannot) {
   EXPECT_EQ(nowhere.error().code, ErrorCode::Usage);
 }
 
+// Answers every byte with the same.
+class EchoSession final : public ByteSession {
+ public:
+  explicit EchoSession(std::shared_ptr<Outbox> outbox) : outbox_(std::move(outbox)) {}
+
+  bool take(std::string_view bytes) override {
+    outbox_->end(bytes);
+    return false;
+  }
+
+  [[nodiscard]] size_t backlog() const override { return 0; }
+
+  void leave() override {}
+
+ private:
+  std::shared_ptr<Outbox> outbox_;
+};
+
+TEST(Listening, LetsInWhoMayCome) {
+  FakeFront front;
+  const auto network = *Network::listen({.port = 0}, front);
+  const ByteSessionMaker make = [](const std::shared_ptr<Outbox>& outbox,
+                                   WorkThreads& /*threads*/) {
+    return std::make_shared<EchoSession>(outbox);
+  };
+  for (const bool may : {true, false}) {
+    ASSERT_TRUE(network->listen_also("127.0.0.1", 0, make, [may](const std::string& peer) {
+      return may && peer == "127.0.0.1";
+    }));
+  }
+  const std::jthread thread([&network] { network->run(); });
+  Client guest(network->other_addresses().front());
+  guest.send("hello");
+  EXPECT_EQ(guest.rest(), "hello");
+  Client stranger(network->other_addresses().back());
+  stranger.send("hello");
+  EXPECT_EQ(stranger.rest(), "");
+  network->stop();
+}
+
 TEST(Listening, OnAUnixSocket) {
   FakeFront front;
   const std::string path = ::testing::TempDir() + "mynah-network-test.sock";

@@ -29,13 +29,17 @@ class Browser:
 
     ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
-    def __init__(self, microphone, window=(1100, 900)):
+    def __init__(self, microphone, window=(1100, 900), phone=None):
         port = free_port()
         self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL)
         self.base = f"http://127.0.0.1:{port}"
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={window[0]},{window[1]}", "--autoplay-policy=no-user-gesture-required"]
         arguments += ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", f"--use-file-for-fake-audio-capture={microphone}"]
-        wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": arguments}}}}
+        options = {"args": arguments}
+        if phone:
+            options["mobileEmulation"] = phone
+        # Whoever opens a page by --lan compares the certificate's fingerprint and goes on.
+        wanted = {"capabilities": {"alwaysMatch": {"acceptInsecureCerts": True, "goog:chromeOptions": options}}}
         self.base += f"/session/{self.until(lambda: self.ask('POST', '/session', wanted))['sessionId']}"
 
     @staticmethod
@@ -173,6 +177,41 @@ class Checks:
         assert len(asked) >= 4 and all(" 403 " in line for line in asked), asked
 
 
+class PhoneChecks:
+    """A phone that scanned the code of `mynah serve --lan`, by the network's address and not by localhost."""
+
+    PHONE = {"deviceMetrics": {"width": 390, "height": 844, "pixelRatio": 2.0, "touch": True}}
+
+    def __init__(self, browser, link, folder):
+        self.browser, self.link, self.folder = browser, link, folder
+
+    def check_1_the_link_has_the_key(self):
+        assert not self.link.startswith("https://127."), self.link
+        self.browser.open(self.link)
+        self.browser.until(lambda: "tiny.en" in self.browser.text("#models") or "builtin" in self.browser.text("#models"))
+        assert self.browser.run("return location.href").endswith("/"), "the key is not left in the address"
+        assert self.browser.run("return document.getElementById('key-form').hidden")
+        width = self.browser.run("return document.documentElement.scrollWidth")
+        assert width <= self.PHONE["deviceMetrics"]["width"], f"{width} wide"
+
+    def check_2_microphone_becomes_text(self):
+        self.browser.click("#record")
+        time.sleep(4)
+        self.browser.click("#record")
+        self.browser.until(lambda: self.browser.text("#heard .text").strip())
+        self.browser.screenshot(f"{self.folder}/phone.png")
+
+
+def use_phone(program, weights, home, microphone, folder):
+    server = Server(program, weights, f"{home}/lan", ["--wyoming-port", "0", "--lan"], {"XDG_CONFIG_HOME": f"{home}/config"})
+    Browser.until(lambda: any("#key=" in line for line in server.log))
+    link = next(re.search(r"https://\S+#key=\S+", line).group() for line in server.log if "#key=" in line)
+    browser = Browser(microphone, phone=PhoneChecks.PHONE)
+    passed, failed = run_checks(PhoneChecks(browser, link, folder), lambda name: browser.screenshot(f"{folder}/phone_{name}.png"))
+    browser.close()
+    return passed, failed + (server.stop() != 0)
+
+
 def main():
     program, shared, weights, folder = sys.argv[1:]
     if not os.path.isfile(f"{shared}/{CLIP}") or not os.path.isdir(f"{weights}/tiny.en"):
@@ -188,6 +227,8 @@ def main():
         passed, failed = run_checks(checks, lambda name: browser.screenshot(f"{folder}/{name}.png"))
         browser.close()
         failed += server.stop() != 0
+        by_phone = use_phone(program, weights, home, spoken, folder)
+        passed, failed = passed + by_phone[0], failed + by_phone[1]
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

@@ -25,7 +25,7 @@ class Server:
         self.log = []
         for line in self.process.stderr:
             self.log.append(line)
-            if found := re.search(r"listening on (http://\S+)", line):
+            if found := re.search(r"listening on (https?://\S+)", line):
                 self.address = found.group(1)
                 break
         else:

@@ -1,18 +1,13 @@
 #include "cli/serve/keys.h"
 
-#include <algorithm>
-#include <ctime>
-#include <filesystem>
-#include <iterator>
+#include <span>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
-#include "store/files.h"
 
 namespace mynah::cli {
 namespace {
@@ -81,14 +76,6 @@ std::string KeysCommand::details() const {
          "A server that runs reads the file again at SIGHUP.\n";
 }
 
-Result<std::vector<server::Key>> KeysCommand::kept() const {
-  auto keys = server::read_keys(file_);
-  if (!keys && keys.error().code == ErrorCode::NotFound) {
-    return std::vector<server::Key>();
-  }
-  return keys;
-}
-
 Result<int> KeysCommand::run(Context& context) {
   if (file_.empty()) {
     file_ = usual_key_file(context.environment);
@@ -112,7 +99,7 @@ Result<int> KeysCommand::list(Context& context) const {
   if (words_.size() > 1) {
     return fail(ErrorCode::Usage, fmt::format("list takes no names, found '{}'", words_[1]));
   }
-  MYNAH_TRY(const std::vector<server::Key> keys, kept());
+  MYNAH_TRY(const std::vector<server::Key> keys, server::kept_keys(file_));
   for (const server::Key& key : keys) {
     if (context.json) {
       context.out.line(described(key).dump());
@@ -134,26 +121,14 @@ Result<int> KeysCommand::add(Context& context) const {
     return fail(ErrorCode::Usage,
                 fmt::format("add: wanted one name, such as kitchen, found {}", words_.size() - 1));
   }
-  const std::string& name = words_[1];
-  MYNAH_TRY_STATUS(server::check_key_name(name));
-  MYNAH_TRY_STATUS(make_folders(std::filesystem::path(file_).parent_path().string()));
-  MYNAH_TRY(const FileLock lock, FileLock::take(file_ + ".lock"));
-  MYNAH_TRY(std::vector<server::Key> keys, kept());
-  if (std::ranges::find(keys, name, &server::Key::name) != keys.end()) {
-    return fail(ErrorCode::Usage,
-                fmt::format("there is a key {0}: `mynah keys remove {0}` takes it away", name));
-  }
-  MYNAH_TRY(const std::string secret, server::new_key());
   server::Key key;
-  key.name = name;
-  key.digest = server::digest_of_key(secret);
+  key.name = words_[1];
   MYNAH_TRY(key.rights, server::parse_rights(rights_));
   key.limits = limits_;
-  key.made = fmt::format("{:%F}", fmt::gmtime(std::time(nullptr)));
-  keys.push_back(key);
-  MYNAH_TRY_STATUS(server::write_keys(file_, keys));
+  MYNAH_TRY(const std::string secret, server::add_key(file_, key));
   if (context.json) {
     Json json = described(key);
+    json.erase("made");
     json["key"] = secret;
     context.out.line(json.dump());
   } else {
@@ -167,21 +142,10 @@ Result<int> KeysCommand::remove(Context& context) const {
   if (words_.size() < 2) {
     return fail(ErrorCode::Usage, "remove: wanted the names of keys");
   }
-  MYNAH_TRY_STATUS(make_folders(std::filesystem::path(file_).parent_path().string()));
-  MYNAH_TRY(const FileLock lock, FileLock::take(file_ + ".lock"));
-  MYNAH_TRY(std::vector<server::Key> keys, kept());
-  std::vector<std::string> names;
-  std::ranges::transform(keys, std::back_inserter(names), &server::Key::name);
-  for (size_t i = 1; i < words_.size(); ++i) {
-    if (std::erase_if(keys, [&](const server::Key& key) { return key.name == words_[i]; }) == 0) {
-      return fail(ErrorCode::NotFound,
-                  fmt::format("there is no key {}{}", words_[i], suggestion(words_[i], names)));
-    }
-  }
-  MYNAH_TRY_STATUS(server::write_keys(file_, keys));
+  const std::span<const std::string> names(words_.begin() + 1, words_.end());
+  MYNAH_TRY_STATUS(server::remove_keys(file_, names));
   if (context.json) {
-    context.out.line(
-        Json{{"removed", std::vector<std::string>(words_.begin() + 1, words_.end())}}.dump());
+    context.out.line(Json{{"removed", std::vector(names.begin(), names.end())}}.dump());
   }
   return 0;
 }

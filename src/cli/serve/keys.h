@@ -23,9 +23,6 @@ class KeysCommand : public Command {
   Result<int> add(Context& context) const;
   Result<int> remove(Context& context) const;
 
-  // Those of the file; none where there is no file yet.
-  [[nodiscard]] Result<std::vector<server::Key>> kept() const;
-
   std::vector<std::string> words_;  // the action, then names
   std::string file_;
   std::vector<std::string> rights_ = server::names_of(server::kUsualRights);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include <fmt/chrono.h>
@@ -11,6 +12,7 @@
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/serve/keys.h"
+#include "cli/serve/lan.h"
 
 namespace mynah::cli {
 
@@ -48,6 +50,9 @@ void ServeCommand::fields(Fields& fields) {
       .shorter('p');
   fields.option("wyoming-port", "N", options_.wyoming_port,
                 "The port for clients of the Wyoming protocol, such as Home Assistant; 0: none.");
+  fields.names("wyoming-allow", "RANGE", options_.wyoming_allow,
+               "Addresses besides this machine whose clients of Wyoming are let in, such as "
+               "192.168.0.0/16: they show no key.");
   fields.flag("open", options_.open,
               "Let other machines ask without a key: everybody who reaches this one.");
   fields
@@ -55,6 +60,15 @@ void ServeCommand::fields(Fields& fields) {
               "The keys that clients may have, as mynah keys keeps them; empty: keys.json in "
               "mynah's configuration folder, where there is one.")
       .completes(Complete::Files);
+  fields
+      .option("tls-cert", "FILE", options_.network.tls.certificate,
+              "Speak HTTPS with this certificate (PEM, its chain behind it); needs --tls-key.")
+      .completes(Complete::Files);
+  fields.option("tls-key", "FILE", options_.network.tls.key, "The certificate's key (PEM).")
+      .completes(Complete::Files);
+  fields.flag("lan", lan_,
+              "Let devices of this network in: HTTPS with a certificate of its own, a key, and a "
+              "link and QR code for them.");
   fields.names("cors", "ORIGIN", options_.gate.cors,
                "Pages of other sites that may ask, such as https://talk.example.");
   fields.names("host-name", "NAME", options_.gate.names,
@@ -129,6 +143,11 @@ Result<int> ServeCommand::run(Context& context) {
   if (options.keys.file.empty()) {
     options.keys.file = usual_key_file(context.environment);
   }
+  std::optional<LanStart> lan;
+  if (lan_) {
+    MYNAH_TRY(lan, open_to_lan(context.environment, options));
+  }
+  const std::string certificate = options.network.tls.certificate;
   options.network.connection.limits.spool_folder = "/var/tmp";
   if (!quiet_) {
     options.log = [&context](const server::RequestHead& head, const server::Served& served) {
@@ -148,6 +167,11 @@ Result<int> ServeCommand::run(Context& context) {
     } else {
       context.say(fmt::format("listening on {}", address));
     }
+  }
+  if (lan && context.json) {
+    context.out.line(Json{{"link", lan_link(*lan, server->addresses().front())}}.dump());
+  } else if (lan) {
+    context.say(lan_text(*lan, server->addresses().front(), certificate));
   }
   context.out.flush();
   server->run(context.stop);

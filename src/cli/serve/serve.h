@@ -21,6 +21,7 @@ class ServeCommand : public Command {
 
   server::ServerOptions options_;
   std::vector<std::string> aliases_;
+  bool lan_ = false;
   bool quiet_ = false;
 };
 

@@ -4,9 +4,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +18,7 @@
 
 #include "base/ascii.h"
 #include "base/atomic_file.h"
+#include "base/nearest_name.h"
 #include "server/http/json_text.h"
 #include "store/files.h"
 #include "store/json_fields.h"
@@ -71,6 +75,12 @@ Result<Key> parse_key(const Json& json) {
     key.limits.at_once = static_cast<uint32_t>(at_once);
   }
   return key;
+}
+
+// Two processes that change a file of keys at once would lose one's.
+Result<FileLock> lock_of(const std::string& path) {
+  MYNAH_TRY_STATUS(make_folders(std::filesystem::path(path).parent_path().string()));
+  return FileLock::take(path + ".lock");
 }
 
 }  // namespace
@@ -184,12 +194,47 @@ Result<std::vector<Key>> read_keys(const std::string& path) {
   return keys;
 }
 
+Result<std::vector<Key>> kept_keys(const std::string& path) {
+  auto keys = read_keys(path);
+  return !keys && keys.error().code == ErrorCode::NotFound ? std::vector<Key>() : keys;
+}
+
 Status write_keys(const std::string& path, std::span<const Key> keys) {
   MYNAH_TRY_STATUS(make_folders(std::filesystem::path(path).parent_path().string()));
   MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
   ::fchmod(file.descriptor(), 0600);
   MYNAH_TRY_STATUS(file.write(keys_text(keys)));
   return file.commit();
+}
+
+Result<std::string> add_key(const std::string& path, Key key) {
+  MYNAH_TRY_STATUS(check_key_name(key.name));
+  MYNAH_TRY(const FileLock lock, lock_of(path));
+  MYNAH_TRY(std::vector<Key> keys, kept_keys(path));
+  if (std::ranges::find(keys, key.name, &Key::name) != keys.end()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("there is a key {0}: `mynah keys remove {0}` takes it away", key.name));
+  }
+  MYNAH_TRY(std::string secret, new_key());
+  key.digest = digest_of_key(secret);
+  key.made = fmt::format("{:%F}", fmt::gmtime(std::time(nullptr)));
+  keys.push_back(std::move(key));
+  MYNAH_TRY_STATUS(write_keys(path, keys));
+  return secret;
+}
+
+Status remove_keys(const std::string& path, std::span<const std::string> names) {
+  MYNAH_TRY(const FileLock lock, lock_of(path));
+  MYNAH_TRY(std::vector<Key> keys, kept_keys(path));
+  std::vector<std::string> known;
+  std::ranges::transform(keys, std::back_inserter(known), &Key::name);
+  for (const std::string& name : names) {
+    if (std::erase_if(keys, [&](const Key& key) { return key.name == name; }) == 0) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("there is no key {}{}", name, suggestion(name, known)));
+    }
+  }
+  return write_keys(path, keys);
 }
 
 }  // namespace mynah::server

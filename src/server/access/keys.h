@@ -50,7 +50,16 @@ Result<std::vector<Key>> parse_keys(std::string_view text);
 
 // The file's keys. NotFound where there is none, Io where it cannot be read.
 Result<std::vector<Key>> read_keys(const std::string& path);
+// The same, none where there is no file.
+Result<std::vector<Key>> kept_keys(const std::string& path);
 // Writes it whole or not at all, for its owner's eyes; makes its folder.
 Status write_keys(const std::string& path, std::span<const Key> keys);
+
+// Adds a key to the file, and returns it: nobody can read it again. Usage where there is one of
+// that name; what check_key_name(), read_keys(), write_keys() and new_key() refuse; Busy while
+// another process changes the file.
+Result<std::string> add_key(const std::string& path, Key key);
+// Takes keys away by their names. NotFound where one is not there: then all stay.
+Status remove_keys(const std::string& path, std::span<const std::string> names);
 
 }  // namespace mynah::server

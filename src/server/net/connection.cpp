@@ -123,12 +123,30 @@ Connection::~Connection() = default;
 
 asio::awaitable<void> Connection::run() {
   const auto self = shared_from_this();
+  const bool opened = co_await open();
+  if (!opened) {
+    close(false);
+    co_return;
+  }
   asio::co_spawn(executor_, [self] { return self->read_ahead(); }, asio::detached);
   bool more = true;
   while (more && !last_) {
     more = co_await serve_one();
   }
   close(false);
+}
+
+asio::awaitable<bool> Connection::open() {
+  const auto weak = weak_from_this();
+  watch_.expires_after(settings_.times.head);
+  watch_.async_wait([weak](const error_code& error) {
+    if (const auto connection = weak.lock(); connection && !error) {
+      connection->close(true);
+    }
+  });
+  const bool opened = co_await stream_->open();
+  watch_.cancel();
+  co_return opened && !over_;
 }
 
 void Connection::drain() {

@@ -33,6 +33,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   using Clock = std::chrono::steady_clock;
   struct Request;
 
+  // False: it is no client of ours, or takes too long to say that it is one.
+  boost::asio::awaitable<bool> open();
   // The one reader: what comes is kept, so that it is seen at once that a client leaves.
   boost::asio::awaitable<void> read_ahead();
   // False: no other can follow.

@@ -22,6 +22,7 @@
 
 #include "server/net/byte_connection.h"
 #include "server/net/connection.h"
+#include "server/net/tls.h"
 
 namespace mynah::server {
 namespace {
@@ -63,13 +64,19 @@ class AsioNetwork final : public Network {
   }
 
   Status open() {
+    if (options_.tls.any()) {
+      MYNAH_TRY(tls_, Tls::load(options_.tls));
+    }
     return options_.host.starts_with('/') ? open_local()
                                           : open_tcp(options_.host, options_.port, {});
   }
 
-  Status listen_also(const std::string& host, int port, const ByteSessionMaker& make) override {
-    return open_tcp(host, port, make);
+  Status listen_also(const std::string& host, int port, const ByteSessionMaker& make,
+                     const Admits& admits) override {
+    return open_tcp(host, port, {.make = make, .admits = admits});
   }
+
+  Status reload() override { return tls_ ? tls_->reload() : Status(); }
 
   [[nodiscard]] std::vector<std::string> addresses() const override {
     std::vector<std::string> all = paths_;
@@ -84,7 +91,7 @@ class AsioNetwork final : public Network {
   void run() override {
     for (Door& door : tcp_) {
       asio::co_spawn(
-          io_, [this, &door] { return accept(door.acceptor, door.make); }, asio::detached);
+          io_, [this, &door] { return accept(door.acceptor, door.guests); }, asio::detached);
     }
     for (Local::acceptor& acceptor : local_) {
       asio::co_spawn(io_, [this, &acceptor] { return accept(acceptor, http_); }, asio::detached);
@@ -118,23 +125,28 @@ class AsioNetwork final : public Network {
   }
 
  private:
-  // What listens, and what is made of who comes; null: a client of HTTP.
+  // What is made of who comes.
+  struct Guests {
+    ByteSessionMaker make;  // null: a client of HTTP
+    Admits admits;          // null: everybody
+  };
+
   struct Door {
     tcp::acceptor acceptor;
-    ByteSessionMaker make;
+    Guests guests;
   };
 
   [[nodiscard]] std::vector<std::string> texts_of_doors(bool http) const {
     std::vector<std::string> all;
     for (const Door& door : tcp_) {
-      if (http == !door.make) {
+      if (http == !door.guests.make) {
         all.push_back(text_of(door.acceptor.local_endpoint()));
       }
     }
     return all;
   }
 
-  Status open_tcp(const std::string& host, int wanted_port, const ByteSessionMaker& make) {
+  Status open_tcp(const std::string& host, int wanted_port, const Guests& guests) {
     tcp::resolver resolver(io_);
     error_code error;
     const auto found =
@@ -173,7 +185,7 @@ class AsioNetwork final : public Network {
         return cannot_listen(text_of(endpoint), error);
       }
       port = acceptor.local_endpoint().port();
-      tcp_.push_back({.acceptor = std::move(acceptor), .make = make});
+      tcp_.push_back({.acceptor = std::move(acceptor), .guests = guests});
     }
     return tcp_.size() == before ? cannot_listen(host, error) : Status();
   }
@@ -209,7 +221,7 @@ class AsioNetwork final : public Network {
   }
 
   template <class Acceptor>
-  asio::awaitable<void> accept(Acceptor& acceptor, const ByteSessionMaker& make) {
+  asio::awaitable<void> accept(Acceptor& acceptor, const Guests& guests) {
     while (!stopping_) {
       connections_.remove_if([](const auto& weak) { return weak.expired(); });
       sessions_.remove_if([](const auto& weak) { return weak.expired(); });
@@ -229,22 +241,27 @@ class AsioNetwork final : public Network {
         co_await room_.wait(std::chrono::steady_clock::now() + kBreath);
         continue;
       }
-      add(socket, make);
+      add(socket, guests);
     }
   }
 
   template <class Socket>
-  void add(Socket& socket, const ByteSessionMaker& make) {
+  void add(Socket& socket, const Guests& guests) {
     std::string peer;
     if constexpr (std::is_same_v<Socket, tcp::socket>) {
       error_code ignored;  // a client may be gone already
       static_cast<void>(socket.set_option(tcp::no_delay(true), ignored));
       peer = socket.remote_endpoint(ignored).address().to_string();
     }
-    auto stream = plain_stream(std::move(socket));
-    if (make) {
-      const auto session =
-          std::make_shared<ByteConnection>(io_.get_executor(), std::move(stream), make, threads_);
+    if (guests.admits && !guests.admits(peer)) {
+      return;  // which closes it
+    }
+    constexpr bool kByTcp = std::is_same_v<Socket, tcp::socket>;
+    auto stream = kByTcp && tls_ && !guests.make ? tls_->stream(std::move(socket))
+                                                 : plain_stream(std::move(socket));
+    if (guests.make) {
+      const auto session = std::make_shared<ByteConnection>(io_.get_executor(), std::move(stream),
+                                                            guests.make, threads_);
       sessions_.push_back(session);
       serve(session);
       return;
@@ -270,10 +287,11 @@ class AsioNetwork final : public Network {
 
   NetworkOptions options_;
   Front& front_;
+  std::unique_ptr<Tls> tls_;  // null: none
   asio::io_context io_{1};
   Event room_;  // for another connection
   bool stopping_ = false;
-  const ByteSessionMaker http_{};  // none
+  const Guests http_{};
   std::list<Door> tcp_;
   std::list<Local::acceptor> local_;
   std::vector<std::string> paths_;

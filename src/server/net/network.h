@@ -1,6 +1,7 @@
 // Network: the sockets that clients come by, on one thread that never waits for a model.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/result.h"
 #include "server/net/byte_session.h"
 #include "server/net/connection_settings.h"
+#include "server/net/tls_files.h"
 
 namespace mynah::server {
 
@@ -19,6 +21,7 @@ struct NetworkOptions {
   size_t most_connections = 1024;  // others wait until one ends
   size_t most_requests = 256;      // under way at once; others are told to come again
   ConnectionSettings connection;
+  TlsFiles tls;  // none: HTTP; a Unix socket's clients speak it in any case
 };
 
 class Network {
@@ -28,8 +31,15 @@ class Network {
 
   virtual ~Network() = default;
 
+  // Whether a client of that address may come.
+  using Admits = std::function<bool(const std::string& peer)>;
+
   // Listens on another port for clients of another protocol, before run(). As listen().
-  virtual Status listen_also(const std::string& host, int port, const ByteSessionMaker& make) = 0;
+  virtual Status listen_also(const std::string& host, int port, const ByteSessionMaker& make,
+                             const Admits& admits) = 0;
+
+  // Reads the certificate again, for clients that come from now on. From any thread.
+  virtual Status reload() = 0;
 
   // Where it listens: "127.0.0.1:8080", "[::1]:8080", "/run/mynah.sock".
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;

@@ -17,6 +17,8 @@ class PlainStream final : public Stream {
   explicit PlainStream(asio::generic::stream_protocol::socket socket)
       : socket_(std::move(socket)) {}
 
+  asio::awaitable<bool> open() override { co_return true; }
+
   asio::awaitable<size_t> read_some(asio::mutable_buffer into) override {
     error_code error;
     const size_t count =

@@ -16,6 +16,8 @@ class Stream {
  public:
   virtual ~Stream() = default;
 
+  // What comes before the first byte. False: the client is none of ours; it is to be closed.
+  virtual boost::asio::awaitable<bool> open() = 0;
   // 0: the client sends no more, or is gone. One read and one write may be under way.
   virtual boost::asio::awaitable<size_t> read_some(boost::asio::mutable_buffer into) = 0;
   // False: the client is gone.
