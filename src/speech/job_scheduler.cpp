@@ -137,6 +137,7 @@ void JobScheduler::accept(Told told) {
   begun_ = true;
   OpenJob& owner = *told.window.owner;
   owner.timings.add(told.outcome.spent);
+  observer_.on_window(owner.number, told.outcome.together);
   owner.waiting.try_emplace(told.window.order, told.window.ticket, *std::move(told.outcome.heard));
   while (!owner.waiting.empty() && owner.waiting.begin()->first == owner.accepted) {
     const Heard heard = std::move(owner.waiting.extract(owner.waiting.begin()).mapped());
@@ -208,8 +209,13 @@ void JobScheduler::end_all(const Error& error) {
 }
 
 Status JobScheduler::run(const std::stop_token& stop) {
-  MYNAH_TRY(client_, queue_.client(options_.decoding, options_.urgency, options_.cutting.batch,
-                                   [this, stop](size_t wanted) { return bring(wanted, stop); }));
+  MYNAH_TRY(client_,
+            queue_.client(options_.decoding,
+                          {.urgency = options_.urgency,
+                           .together = options_.cutting.batch,
+                           .owner = options_.owner,
+                           .refill = [this, stop](size_t wanted) { return bring(wanted, stop); },
+                           .begun = [this] { observer_.on_begun(); }}));
   while (!stop.stop_requested()) {
     client_->ask_again();
     wait_for_news(stop);

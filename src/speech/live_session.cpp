@@ -49,8 +49,9 @@ constexpr int64_t kMostBehind = int64_t{60} * kRate_hz;
 Result<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<WindowQueue> queue,
                                                          std::shared_ptr<const VoiceDetector> voice,
                                                          const RecognizerOptions& options) {
-  MYNAH_TRY(auto client,
-            queue->client(options.decoding, Urgency::Interactive, options.cutting.batch));
+  MYNAH_TRY(auto client, queue->client(options.decoding, {.urgency = Urgency::Interactive,
+                                                          .together = options.cutting.batch,
+                                                          .owner = options.owner}));
   return std::unique_ptr<LiveSession>(
       new LiveSession(std::move(queue), std::move(voice), options, std::move(client)));
 }

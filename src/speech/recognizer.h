@@ -31,6 +31,13 @@ class RecognizerObserver {
  public:
   virtual ~RecognizerObserver() = default;
 
+  // The first window is about to be heard: what was waited for is over. Beside other calls, from a
+  // thread that computes; not where nothing has to be heard.
+  virtual void on_begun() {}
+
+  // A window of a job was heard, so many together with it in one batch.
+  virtual void on_window(size_t /*job*/, size_t /*together*/) {}
+
   // A segment that changes no more; within one job in order of time.
   virtual void on_segment(size_t /*job*/, const Segment& /*segment*/) {}
 
@@ -67,6 +74,13 @@ struct SenderSilence {
 // more where they end in speech, which a slow network may have cut.
 inline constexpr double kSenderPause_s = 0.6;
 inline constexpr double kSenderStall_s = 2.0;
+
+// What waits to be heard by a model.
+struct HearingLoad {
+  size_t urgent_windows = 0;  // that wait, or are about to come
+  size_t bulk_windows = 0;
+  double window_ms = 0;  // that one took of late; 0: none was heard yet
+};
 
 // A model of speech to text. Const after load; one Recognizer serves many sessions.
 class Recognizer {
@@ -116,6 +130,8 @@ class Recognizer {
   [[nodiscard]] virtual bool multilingual() const = 0;
 
   [[nodiscard]] virtual ModelFacts facts() const { return {}; }
+
+  [[nodiscard]] virtual HearingLoad load() const { return {}; }
 
   // The bytes of one of Segment::tokens, which may be part of a character; empty where the family
   // has no tokens.

@@ -93,6 +93,9 @@ struct RecognizerOptions {
   DecodingOptions decoding;
   // Of recordings: those that somebody waits for go before others. Live sessions always do.
   Urgency urgency = Urgency::Bulk;
+  // Who asks: all recordings of one owner share a turn where several are heard; "": each run has a
+  // turn of its own.
+  std::string owner{};
 };
 
 }  // namespace mynah

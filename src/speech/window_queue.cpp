@@ -82,12 +82,11 @@ WindowQueue::~WindowQueue() {
 }
 
 Result<std::unique_ptr<WindowQueue::Client>> WindowQueue::client(const DecodingOptions& options,
-                                                                 Urgency urgency, int together,
-                                                                 Refill refill) {
+                                                                 Asking asking) {
   std::shared_ptr<Decoders> decoders;
   {
     const std::lock_guard lock(mutex_);
-    Line& line = line_of(urgency);
+    Line& line = line_of(asking.urgency);
     if (line.windows >= most_) {
       constexpr double kOfMillisecond = 1e-3;
       return fail(
@@ -113,13 +112,20 @@ Result<std::unique_ptr<WindowQueue::Client>> WindowQueue::client(const DecodingO
   MYNAH_TRY(auto decoder, borrow(*decoders));
   const std::lock_guard lock(mutex_);
   decoders->idle.push_back(std::move(decoder));
-  const int most = model_->header()->facts().hears_together ? std::max(1, together) : 1;
-  std::unique_ptr<Client> made(new Client(*this, std::move(decoders), urgency,
-                                          static_cast<size_t>(most), std::move(refill)));
+  const int most = model_->header()->facts().hears_together ? std::max(1, asking.together) : 1;
+  std::unique_ptr<Client> made(
+      new Client(*this, std::move(decoders), static_cast<size_t>(most), std::move(asking)));
   if (made->refill_) {
-    line_of(urgency).refilling.push_back(made.get());
+    line_of(made->urgency_).refilling.push_back(made.get());
   }
   return made;
+}
+
+HearingLoad WindowQueue::load() const {
+  const std::lock_guard lock(mutex_);
+  return {.urgent_windows = windows_left(urgent_),
+          .bulk_windows = windows_left(bulk_),
+          .window_ms = window_ms_};
 }
 
 Result<std::unique_ptr<WindowDecoder>> WindowQueue::borrow(Decoders& decoders) {
@@ -288,10 +294,19 @@ void WindowQueue::refill_if_empty(Line& line, size_t most, std::unique_lock<std:
   }
 }
 
+template <class Clients>
+void WindowQueue::have_had_turn(Clients& all, Client* client) {
+  if (!client->owner_.empty()) {
+    std::ranges::stable_partition(
+        all, [client](const Client* other) { return other->owner_ != client->owner_; });
+  }
+  if (std::erase(all, client) > 0) {
+    all.push_back(client);
+  }
+}
+
 void WindowQueue::refill(Client& client, size_t wanted, std::unique_lock<std::mutex>& lock) {
-  std::vector<Client*>& all = line_of(client.urgency_).refilling;
-  std::erase(all, &client);
-  all.push_back(&client);  // the others come first now
+  have_had_turn(line_of(client.urgency_).refilling, &client);  // the others come first now
   client.is_refilling_ = true;
   client.has_more_ = false;  // unless it brings some, or says so meanwhile
   lock.unlock();
@@ -324,9 +339,9 @@ WindowQueue::Batch WindowQueue::take(Line& line, size_t most) {
   std::list<Client*> others;  // whose options are others
   while (!line.clients.empty() && batch.size() < most) {
     Client* const client = line.clients.front();
-    line.clients.pop_front();
     Waiting& next = client->waiting_.front();
     if (!batch.empty() && (decoders != client->decoders_.get() || next.draft)) {
+      line.clients.pop_front();
       others.push_back(client);
       continue;
     }
@@ -335,8 +350,9 @@ WindowQueue::Batch WindowQueue::take(Line& line, size_t most) {
     batch.push_back(std::move(next));
     client->waiting_.pop_front();
     --line.windows;
-    if (!client->waiting_.empty()) {
-      line.clients.push_back(client);
+    have_had_turn(line.clients, client);
+    if (client->waiting_.empty()) {
+      line.clients.pop_back();
     }
   }
   line.clients.splice(line.clients.begin(), others);
@@ -350,6 +366,10 @@ void WindowQueue::hear(Batch batch, int parts) {
   std::list<EitherStops> stops;
   std::vector<std::stop_token> tokens;
   for (const Waiting& window : batch) {
+    Client& client = *window.ticket->client;
+    if (client.begun_ && !client.has_begun_.test_and_set()) {
+      client.begun_();
+    }
     tokens.push_back(
         stops.emplace_back(window.stop, window.ticket->client->ends_.get_token()).token());
   }
@@ -376,7 +396,7 @@ void WindowQueue::hear(Batch batch, int parts) {
   WindowTimings each;
   each.add(spent, share);
   for (size_t i = 0; i < batch.size(); ++i) {
-    Outcome outcome{.heard = cancelled(), .spent = each};
+    Outcome outcome{.heard = cancelled(), .spent = each, .together = batch.size()};
     if (!heard) {
       outcome.heard = std::unexpected(heard.error());
     } else if (!tokens[i].stop_requested()) {

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -31,6 +32,7 @@ class WindowQueue {
   struct Outcome {
     Result<HeardWindow> heard;
     WindowTimings spent;  // its share of its batch's
+    size_t together = 1;  // windows of the batch
   };
 
   // Called once for each window, by its number among those that came together, from a thread of the
@@ -41,7 +43,22 @@ class WindowQueue {
   // come after those. Called from the queue's threads, one at a time, when little waits.
   using Refill = std::function<size_t(size_t wanted)>;
 
+  // Called once, before the first window of a client is heard, from a thread of the queue's.
+  using Begun = std::function<void()>;
+
   class Client;
+
+  // Who asks, and how.
+  struct Asking {
+    Urgency urgency = Urgency::Bulk;
+    int together = 1;  // windows in a batch at most, 1 at least; one where the model hears several
+                       // no sooner
+    std::string owner{};  // clients of one owner share a turn; "": each has one of its own
+    // The queue asks for windows when it can hear them, from Client::ask_again() on; null: they are
+    // submitted by themselves.
+    Refill refill{};
+    Begun begun{};  // may be null
+  };
 
   // `most`: where so many windows wait nobody else is taken as a client; 1 at least.
   explicit WindowQueue(std::shared_ptr<const WindowModel> model, size_t most = 4096);
@@ -51,14 +68,12 @@ class WindowQueue {
   WindowQueue(const WindowQueue&) = delete;
   WindowQueue& operator=(const WindowQueue&) = delete;
 
-  // Somebody whose windows are decoded with these options, `together` (1 at least) at most in a
-  // batch, one where the model hears several no sooner. Those of clients with the same options
-  // share batches. Refused as WindowModel::decoder() refuses; Busy,
-  // in words that say for how long, where too many wait; Environment where no thread can be had.
-  // `refill`: the queue asks for windows when it can hear them, from Client::ask_again() on; null:
-  // they are submitted by themselves.
-  Result<std::unique_ptr<Client>> client(const DecodingOptions& options, Urgency urgency,
-                                         int together, Refill refill = {});
+  // Somebody whose windows are decoded with these options. Those of clients with the same options
+  // share batches. Refused as WindowModel::decoder() refuses; Busy, in words that say for how long,
+  // where too many wait; Environment where no thread can be had.
+  Result<std::unique_ptr<Client>> client(const DecodingOptions& options, Asking asking);
+
+  [[nodiscard]] HearingLoad load() const;
 
   [[nodiscard]] const WindowModel& model() const { return *model_; }
 
@@ -125,6 +140,9 @@ class WindowQueue {
   void refill(Client& client, size_t wanted, std::unique_lock<std::mutex>& lock);
   // Windows that wait, and those that are about to come; wants the lock.
   [[nodiscard]] static size_t windows_left(const Line& line);
+  // Puts a client behind all others who have not had their turn since: those of its owner, too.
+  template <class Clients>
+  static void have_had_turn(Clients& all, Client* client);
   // Somebody who can be asked for more; null: nobody.
   [[nodiscard]] static Client* somebody_with_more(const Line& line);
   // Windows that can be heard together, one of each client after the other; wants the lock.
@@ -179,13 +197,14 @@ class WindowQueue::Client {
  private:
   friend class WindowQueue;
 
-  Client(WindowQueue& queue, std::shared_ptr<Decoders> decoders, Urgency urgency, size_t together,
-         Refill refill)
+  Client(WindowQueue& queue, std::shared_ptr<Decoders> decoders, size_t together, Asking asking)
       : queue_(queue),
         decoders_(std::move(decoders)),
-        urgency_(urgency),
+        urgency_(asking.urgency),
         together_(together),
-        refill_(std::move(refill)) {}
+        owner_(std::move(asking.owner)),
+        begun_(std::move(asking.begun)),
+        refill_(std::move(asking.refill)) {}
 
   [[nodiscard]] Waiting window_of(const WindowTask& task, size_t number,
                                   const std::stop_token& stop, const Done& done);
@@ -194,6 +213,9 @@ class WindowQueue::Client {
   std::shared_ptr<Decoders> decoders_;
   Urgency urgency_;
   size_t together_;
+  std::string owner_;
+  Begun begun_;
+  std::atomic_flag has_begun_{};
   std::stop_source ends_;  // of what is being heard
   // The queue's, under its lock.
   std::deque<Waiting> waiting_;

@@ -32,6 +32,8 @@ class WindowRecognizer final : public Recognizer {
 
   [[nodiscard]] ModelFacts facts() const override { return model_->header()->facts().sizes; }
 
+  [[nodiscard]] HearingLoad load() const override { return queue_->load(); }
+
   [[nodiscard]] std::string token_text(int32_t token) const override {
     return model_->header()->token_text(token);
   }

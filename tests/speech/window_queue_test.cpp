@@ -163,8 +163,9 @@ class Told {
 class Queue : public ::testing::Test {
  protected:
   std::unique_ptr<WindowQueue::Client> client(Urgency urgency = Urgency::Bulk, int together = 4,
-                                              const DecodingOptions& options = {}) {
-    auto made = queue_.client(options, urgency, together);
+                                              const DecodingOptions& options = {},
+                                              const std::string& owner = {}) {
+    auto made = queue_.client(options, {.urgency = urgency, .together = together, .owner = owner});
     EXPECT_TRUE(made) << made.error().message;
     return std::move(made).value_or(nullptr);
   }
@@ -226,6 +227,39 @@ TEST_F(Queue, ClientsWithTheSameOptionsShareBatchesAndEachHasItsTurn) {
   EXPECT_EQ(told_.texts(8)["a3"], "a3 of 2") << "its own samples";
 }
 
+TEST_F(Queue, ClientsOfOneOwnerShareATurn) {
+  const auto first = client(Urgency::Bulk, 1);
+  submit(*first, {"first"});
+  ear_.batches(1);
+  const auto one = client(Urgency::Bulk, 1, {}, "ann");
+  const auto two = client(Urgency::Bulk, 1, {}, "ann");
+  const auto other = client(Urgency::Bulk, 1, {}, "ben");
+  submit(*one, {"a1", "a2"});
+  submit(*two, {"b1", "b2"});
+  submit(*other, {"c1", "c2"});
+  EXPECT_EQ(queue_.load().bulk_windows, 6U);
+  ear_.let(10);
+  EXPECT_THAT(told_.texts(7), SizeIs(7));
+  EXPECT_THAT(ear_.batches(7), ElementsAre(ElementsAre("first"), ElementsAre("a1"),
+                                           ElementsAre("c1"), ElementsAre("b1"), ElementsAre("c2"),
+                                           ElementsAre("a2"), ElementsAre("b2")));
+  EXPECT_GT(queue_.load().window_ms, 0);
+}
+
+TEST_F(Queue, WhoWaitsIsToldOnceThatHeIsBeingHeard) {
+  std::atomic<int> begun{0};
+  auto made = queue_.client({}, {.begun = [&begun] { ++begun; }});
+  ASSERT_TRUE(made);
+  const auto busy = client();
+  submit(*busy, {"first"});
+  ear_.batches(1);
+  submit(**made, {"a", "b"});
+  EXPECT_EQ(begun, 0) << "it waits";
+  ear_.let(10);
+  EXPECT_THAT(told_.texts(3), SizeIs(3));
+  EXPECT_EQ(begun, 1);
+}
+
 TEST_F(Queue, ClientsThatBringAWindowEachShareABatch) {
   const auto busy = client();
   submit(*busy, {"busy"});
@@ -234,12 +268,13 @@ TEST_F(Queue, ClientsThatBringAWindowEachShareABatch) {
   std::array<bool, names.size()> brought{};
   std::vector<std::unique_ptr<WindowQueue::Client>> clients(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
-    auto made = queue_.client({}, Urgency::Bulk, 4, [&, i](size_t /*wanted*/) -> size_t {
+    const auto bring = [&, i](size_t /*wanted*/) -> size_t {
       if (!std::exchange(brought[i], true)) {
         submit(*clients[i], {names[i]});
       }
       return 0;
-    });
+    };
+    auto made = queue_.client({}, {.together = 4, .refill = bring});
     ASSERT_TRUE(made);
     clients[i] = *std::move(made);
   }
@@ -322,20 +357,21 @@ TEST_F(Queue, WhoComesWhileTooMuchWaitsIsToldForHowLong) {
     many.push_back(std::to_string(i));
   }
   submit(*one, many);
-  const auto refused = queue_.client({}, Urgency::Bulk, 4);
+  const auto refused = queue_.client({}, {.together = 4});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::Busy);
   EXPECT_THAT(refused.error().message, HasSubstr("8 windows wait to be heard"));
-  EXPECT_TRUE(queue_.client({}, Urgency::Interactive, 4)) << "those are another line";
+  EXPECT_TRUE(queue_.client({}, {.urgency = Urgency::Interactive, .together = 4}))
+      << "those are another line";
   ear_.let(10);
   EXPECT_THAT(told_.texts(9), SizeIs(9));
-  EXPECT_TRUE(queue_.client({}, Urgency::Bulk, 4));
+  EXPECT_TRUE(queue_.client({}, {.together = 4}));
 }
 
 TEST_F(Queue, OptionsThatTheModelRefusesAreRefused) {
   DecodingOptions options;
   options.language = "none";
-  const auto refused = queue_.client(options, Urgency::Bulk, 4);
+  const auto refused = queue_.client(options, {.together = 4});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "no such language");
 }
@@ -361,7 +397,7 @@ TEST_F(Queue, AClientIsAskedForMoreWhenItsWindowsWereTaken) {
     left.erase(left.begin(), left.begin() + static_cast<ptrdiff_t>(some));
     return left.size();
   };
-  asked = *queue_.client({}, Urgency::Bulk, 3, bring);
+  asked = *queue_.client({}, {.together = 3, .refill = bring});
   asked->ask_again();
   EXPECT_THAT(ear_.batches(1)[0], ElementsAre("a", "b", "c"));
   ear_.let(2);
@@ -381,7 +417,7 @@ TEST_F(Queue, WhoBringsMoreIsAskedInTurns) {
     };
   };
   for (const size_t who : {size_t{0}, size_t{1}}) {
-    both[who] = *queue_.client({}, Urgency::Bulk, 1, bring(who));
+    both[who] = *queue_.client({}, {.together = 1, .refill = bring(who)});
   }
   both[0]->ask_again();
   ear_.batches(1);
@@ -405,8 +441,9 @@ TEST_F(Queue, EveryWindowIsToldOfOnce) {
     for (int i = 0; i < 8; ++i) {
       all.emplace_back([&, i] {
         for (int round = 0; round < 20; ++round) {
-          const auto mine =
-              queue_.client({}, i % 2 == 0 ? Urgency::Bulk : Urgency::Interactive, 1 + i);
+          const auto mine = queue_.client(
+              {},
+              {.urgency = i % 2 == 0 ? Urgency::Bulk : Urgency::Interactive, .together = 1 + i});
           if (!mine) {
             --round;  // too much waits
             continue;
