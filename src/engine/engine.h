@@ -2,8 +2,14 @@
 // go by themselves.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/detector.h"
@@ -14,6 +20,33 @@
 #include "place/state/housekeeper.h"
 
 namespace mynah::engine {
+
+// A model that is open.
+struct OpenModel {
+  enum class Does : uint8_t { Hear, Detect, Speak };
+
+  Does does = Does::Hear;
+  std::string path;    // its file or folder; "": it is built in
+  std::string device;  // where it computes: "cuda:0,cpu"
+  size_t holders = 0;  // requests that have it
+  // Until it is let go where nobody asks for it; none: it is held, or kept for ever.
+  std::optional<std::chrono::steady_clock::duration> left;
+};
+
+// How long a leased model is kept from now on once nobody holds it; none: for ever.
+template <class Lease>
+void keep_alive(const Lease& lease, std::optional<std::chrono::milliseconds> idle) {
+  using Duration = std::chrono::steady_clock::duration;
+  const Duration time = idle ? Duration(*idle) : Duration::max();
+  lease.keep_alive(time);
+  if (lease->placer != nullptr) {
+    // Who holds it may pause: its stages are kept no shorter for that.
+    place::PlacementState& state = lease->placer->state();
+    const auto usual = state.context().options().keep_alive;
+    state.openings().keep_alive(lease->id,
+                                std::max(time, usual ? Duration(*usual) : Duration::max()));
+  }
+}
 
 // Thread-safe. A model is opened by the first who asks for it; who asks meanwhile waits. It may
 // compute once at once (Warm): what a first request would wait for, beside the loading, is done.
@@ -39,12 +72,28 @@ class Engine {
   // Lets go of all that nobody holds.
   void unload();
 
+  // Lets go of the models of that file or folder ("": of those that are built in): at once where
+  // nobody holds them, else soon after nobody does. How many they are.
+  size_t unload(const std::string& path);
+
+  // Looking is no use of them.
+  [[nodiscard]] std::vector<OpenModel> open_models();
+
+  // What waits for each model that hears.
+  [[nodiscard]] std::vector<HearingLoad> hearing_loads();
+
+  // Has each model compute once that is loaded, as its first request would, which is no use of it
+  // either. How many did; the first error, with the model's file.
+  [[nodiscard]] Result<size_t> try_open_models();
+
   // Of all that is open.
   [[nodiscard]] const place::Placer& placer() const { return *placement_.beside; }
 
  private:
-  Engine(PlacementWish placement, Surroundings surroundings)
-      : placement_(std::move(placement)), surroundings_(std::move(surroundings)) {}
+  Engine(PlacementWish placement, Surroundings surroundings);
+
+  // Lets go of what is due; how long nothing will be.
+  std::chrono::milliseconds let_go_idle();
 
   // `open`: open_recognizer and the like.
   template <class Opened, class Wish>
@@ -54,6 +103,7 @@ class Engine {
 
   PlacementWish placement_;
   Surroundings surroundings_;
+  std::optional<std::chrono::milliseconds> keep_alive_;  // none: for ever
   Leases<OpenedRecognizer> recognizers_;
   Leases<OpenedDetector> detectors_;
   Leases<OpenedSynthesizer> synthesizers_;

@@ -83,22 +83,6 @@ Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
   return static_cast<uint64_t>(*bytes);
 }
 
-// None: never.
-Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text) {
-  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
-  if (text == "never") {
-    return std::optional<std::chrono::milliseconds>();
-  }
-  const auto time_ms = parse_quantity(text, kUnits);
-  if (!time_ms || *time_ms > 1e12) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--keep-alive: wanted seconds, or a time such as 30s, 5m or 1h (0: "
-                            "nothing is kept), or never (nothing is let go), found '{}'",
-                            text));
-  }
-  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
-}
-
 // The one that --device names, or those in use where --device says nothing. Which models those are
 // of that cannot be read is seen when one is placed.
 Status add_profiles(const PlacementWish& wish, const Surroundings& surroundings,
@@ -164,6 +148,23 @@ Result<place::DeviceSettings> device_settings(int threads, const Environment& en
   return settings;
 }
 
+Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& name,
+                                                                  const std::string& text) {
+  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
+  const bool is_negative = text.starts_with('-');
+  const auto time_ms = parse_quantity(is_negative ? text.substr(1) : text, kUnits);
+  if (text == "never" || (is_negative && time_ms && *time_ms > 0)) {
+    return std::optional<std::chrono::milliseconds>();
+  }
+  if (!time_ms || *time_ms > 1e12) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{}: wanted seconds, or a time such as 30s, 5m or 1h (0: nothing is "
+                            "kept), or never (nothing is let go), found '{}'",
+                            name, text));
+  }
+  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
+}
+
 Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,
                                                    const Surroundings& surroundings) {
   if (wish.beside != nullptr) {
@@ -181,7 +182,7 @@ Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   options.precision = wish.precision;
   options.batch = wish.batch;
   MYNAH_TRY(options.max_vram, parse_bytes("--max-vram", wish.max_vram));
-  MYNAH_TRY(options.keep_alive, parse_keep_alive(wish.keep_alive));
+  MYNAH_TRY(options.keep_alive, parse_keep_alive("--keep-alive", wish.keep_alive));
   MYNAH_TRY_STATUS(add_profiles(wish, surroundings, options));
   options.stop = surroundings.stop;
   options.say = [tell = surroundings.tell](const std::string& line) {

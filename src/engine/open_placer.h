@@ -1,6 +1,7 @@
 // Placement as the user's wishes and environment ask for it.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,11 @@ struct PlacementWish {
 // What opening a device needs of the environment. Usage for a variable that cannot be read, and for
 // threads as check_threads().
 Result<place::DeviceSettings> device_settings(int threads, const Environment& environment);
+
+// How long something is kept that nobody uses: "30s", "5m", "90", "0"; none: "never", and what is
+// negative, as ollama has it. Usage for others, by the name of what says so.
+[[nodiscard]] Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(
+    const std::string& name, const std::string& text);
 
 // Usage for a word that cannot be understood, and for a device that is named alone and is not
 // there. What the placer tells of itself is a note.

@@ -162,5 +162,31 @@ TEST_F(EngineModels, OneThatIsAskedForTwiceIsOpenedOnce) {
       (*one)->recognizer);
 }
 
+TEST_F(EngineModels, OneIsLetGoByItsFileAndLookingKeepsNone) {
+  const auto take = [&](bool multilingual) {
+    return engine_->recognizer({.model = whisper_file(multilingual), .vad_model = "builtin"});
+  };
+  ASSERT_TRUE(take(false));
+  const auto held = take(true);
+  ASSERT_TRUE(held);
+  const auto computed = engine_->try_open_models();
+  ASSERT_TRUE(computed) << computed.error().message;
+  EXPECT_EQ(*computed, 2U);
+  auto open = engine_->open_models();
+  ASSERT_EQ(open.size(), 2U);
+  EXPECT_EQ(open[0].path, whisper_file(false));
+  EXPECT_EQ(open[0].device, "cpu");
+  EXPECT_LT(open[0].left, std::chrono::minutes(5)) << "since it was used, not looked at";
+  EXPECT_EQ(open[1].holders, 1U);
+  EXPECT_EQ(open[1].left, std::nullopt);
+  keep_alive(*held, std::nullopt);
+  EXPECT_EQ(engine_->unload(whisper_file(false)), 1U);
+  EXPECT_EQ(engine_->unload(whisper_file(false)), 0U);
+  EXPECT_EQ(engine_->unload(whisper_file(true)), 1U) << "once nobody holds it";
+  open = engine_->open_models();
+  ASSERT_EQ(open.size(), 1U);
+  EXPECT_EQ(open[0].path, whisper_file(true));
+}
+
 }  // namespace
 }  // namespace mynah::engine

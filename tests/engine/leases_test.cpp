@@ -102,6 +102,69 @@ TEST_F(LeasesTest, IsKeptAsLongAsAHolderSaid) {
   EXPECT_THAT(leases_.let_go_unused(), testing::ElementsAre("bb"));
 }
 
+TEST_F(LeasesTest, AHoldersWordIsForgottenWithWhatItWasOf) {
+  take("a")->keep_alive({});
+  leases_.let_go_idle(std::nullopt);
+  ASSERT_TRUE(take("a"));
+  EXPECT_THAT(leases_.let_go_idle(std::chrono::hours(1)), testing::IsEmpty());
+}
+
+TEST_F(LeasesTest, LookingIsNoUse) {
+  ASSERT_TRUE(take("a"));
+  const auto before = leases_.look();
+  ASSERT_EQ(before.size(), 1U);
+  EXPECT_EQ(before.front().name, "a");
+  EXPECT_EQ(before.front().holders, 0U);
+  EXPECT_EQ(before.front().lease->use(), 7);
+  EXPECT_THAT(leases_.let_go_unused(), testing::IsEmpty()) << "who looks has it";
+  const auto returned = before.front().returned;
+  {
+    const auto again = leases_.look();
+  }
+  EXPECT_EQ(leases_.look().front().returned, returned);
+}
+
+TEST_F(LeasesTest, LetsGoOfWhatIsMeantAtOnceOrWithItsLastHolder) {
+  ASSERT_TRUE(take("a"));
+  ASSERT_TRUE(take("ccc"));
+  const auto meant = [](const std::string& name) { return name != "ccc"; };
+  {
+    const auto held = take("bb");
+    EXPECT_THAT(leases_.let_go_of(meant), testing::ElementsAre("a", "bb"));
+    EXPECT_EQ(alive_[1], 0);
+    EXPECT_EQ(alive_[2], 1) << "it is held";
+    EXPECT_THAT(leases_.let_go_idle(std::nullopt), testing::IsEmpty());
+  }
+  EXPECT_THAT(leases_.let_go_idle(std::nullopt), testing::ElementsAre("bb"));
+  EXPECT_THAT(leases_.let_go_of(meant), testing::IsEmpty());
+  EXPECT_EQ(alive_[3], 1);
+}
+
+TEST_F(LeasesTest, SaysWhenSomethingIsDueAndWhenThatChanges) {
+  constexpr std::chrono::hours kLong{1};
+  int words = 0;
+  Leases<int> leases([&words] { ++words; });
+  const auto open = [] { return std::make_unique<const int>(7); };
+  const auto take = [&] {
+    return leases.take("a", [&]() -> Result<std::unique_ptr<const int>> { return open(); });
+  };
+  EXPECT_EQ(leases.next_due(kLong), std::nullopt);
+  ASSERT_TRUE(take());
+  EXPECT_EQ(words, 1);
+  EXPECT_LE(*leases.next_due(kLong), kLong);
+  EXPECT_EQ(leases.next_due(std::nullopt), std::nullopt);
+  take()->keep_alive(std::chrono::minutes(1));
+  EXPECT_EQ(words, 2);
+  EXPECT_LE(*leases.next_due(std::nullopt), std::chrono::minutes(1));
+  take()->keep_alive(std::chrono::minutes(1));
+  EXPECT_EQ(words, 2) << "nothing new";
+  take()->keep_alive(Leases<int>::Clock::duration::max());
+  EXPECT_EQ(leases.next_due(kLong), std::nullopt);
+  const auto held = take();
+  held->keep_alive({});
+  EXPECT_EQ(leases.next_due(kLong), Leases<int>::Clock::duration());
+}
+
 TEST_F(LeasesTest, WhatCannotBeOpenedIsTriedAgainByWhoComesLater) {
   const auto refuse = []() -> Result<std::unique_ptr<const Model>> {
     return fail(ErrorCode::OutOfMemory, "no room");

@@ -210,6 +210,23 @@ std::vector<std::string> Openings::work_names(ModelId model) const {
   return found == work_names_.end() ? std::vector<std::string>() : found->second;
 }
 
+void Openings::keep_alive(ModelId model, std::optional<std::chrono::steady_clock::duration> idle) {
+  const std::lock_guard lock(mutex_);
+  if (idle) {
+    keep_alive_[model] = *idle;
+  } else {
+    keep_alive_.erase(model);
+  }
+}
+
+std::optional<std::chrono::steady_clock::duration> Openings::keep_alive_of(ModelId model) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = keep_alive_.find(model); found != keep_alive_.end()) {
+    return found->second;
+  }
+  return context_.options().keep_alive;
+}
+
 void Openings::add(ModelHooks hooks) {
   const std::lock_guard lock(mutex_);
   std::erase_if(hooks_, [](const ModelHooks& other) { return other.of.expired(); });

@@ -126,6 +126,12 @@ class Openings {
   void name_work(ModelId model, std::vector<std::string> names);
   [[nodiscard]] std::vector<std::string> work_names(ModelId model) const;
 
+  // How long a model's stages stay loaded that nothing is asked of, in place of what the options
+  // say; duration::max(): for ever; none: as they say.
+  void keep_alive(ModelId model, std::optional<std::chrono::steady_clock::duration> idle);
+  [[nodiscard]] std::optional<std::chrono::steady_clock::duration> keep_alive_of(
+      ModelId model) const;
+
   void add(ModelHooks hooks);
   [[nodiscard]] std::vector<ModelHooks> hooks() const;
 
@@ -183,6 +189,7 @@ class Openings {
   std::set<ModelId> lost_workers_;
   std::vector<Move> moves_;
   std::map<ModelId, std::vector<std::string>> work_names_;
+  std::map<ModelId, std::chrono::steady_clock::duration> keep_alive_;
   std::vector<ModelHooks> hooks_;
   std::map<std::pair<ModelStage, std::string>, LastReport> last_reports_;  // and by device
   std::map<std::string, OpenedDevice> devices_;                            // of this process

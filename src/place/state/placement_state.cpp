@@ -63,8 +63,11 @@ void PlacementState::opened(ModelId model, const StagePlaces& places) {
   if (const auto& say = context_.options().say; say && !why.empty()) {
     say(fmt::format("{} on {}: {}", group_name(model.group), devices_of(places), why));
   }
-  constexpr std::chrono::milliseconds kTend{1000};
-  housekeeper_.start(kTend, [this] { tend(); });
+  housekeeper_.start([this] {
+    constexpr std::chrono::milliseconds kTend{1000};
+    tend();
+    return kTend;
+  });
 }
 
 bool PlacementState::failed(ModelId model, const StagePlaces& places, const Error& reason,
@@ -140,9 +143,9 @@ void PlacementState::tend() {
     }
   }
   const bool unload = page_ && page_->take_unload_request();
-  if (unload || context_.options().keep_alive) {
-    for (const ModelHooks& hook : openings_.hooks()) {
-      hook.unload_after(unload ? std::chrono::milliseconds() : *context_.options().keep_alive);
+  for (const ModelHooks& hook : openings_.hooks()) {
+    if (const auto idle = openings_.keep_alive_of(hook.model); unload || idle) {
+      hook.unload_after(unload ? std::chrono::milliseconds() : *idle);
     }
   }
   trust_.prove_again();
