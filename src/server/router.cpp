@@ -6,8 +6,20 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
+#include "server/http/errors.h"
+
 namespace mynah::server {
 namespace {
+
+// Names that clients give to their requests are told in logs and answers: they are no longer, and
+// have no other signs, than names have.
+bool is_name(std::string_view id) {
+  constexpr size_t kLongest = 128;
+  return !id.empty() && id.size() <= kLongest && std::ranges::all_of(id, [](char c) {
+    return is_ascii_digit(c) || is_ascii_letter(c) || c == '-' || c == '_' || c == '.';
+  });
+}
 
 // Whether a route's path is that path; what its braces take.
 bool matches(std::string_view route, std::string_view path, std::string& part) {
@@ -64,6 +76,7 @@ std::string Router::methods_of(std::string_view path) const {
 }
 
 std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
+  head.work = std::make_shared<RequestWork>(id_of(head));
   if (auto turned_away = gate_.check_origin(head)) {
     return std::unexpected(*std::move(turned_away));
   }
@@ -99,7 +112,24 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
   if (auto turned_away = gate_.admit(head, route->open, route->rights)) {
     return std::unexpected(*std::move(turned_away));
   }
-  return Plan{.accepts = route->accepts, .handler = route->handler};
+  head.route = route->path;
+  head.work->set_owner(head.owner);
+  if (board_ == nullptr) {
+    return Plan{.accepts = route->accepts, .handler = route->handler};
+  }
+  return Plan{.accepts = route->accepts,
+              .handler = [board = board_, handle = route->handler](Exchange& exchange) {
+                const std::shared_ptr<RequestWork>& work = exchange.head().work;
+                work->arrive();
+                const WorkBoard::Entry entry(*board, work);
+                const RequestScope scope(work);
+                handle(exchange);
+              }};
+}
+
+std::string Router::id_of(const RequestHead& head) {
+  const std::string_view own = head.headers.get("x-request-id");
+  return is_name(own) ? std::string(own) : fmt::format("req_{:08x}{:06x}", start_, ++requests_);
 }
 
 std::string Router::suggestion_for(std::string_view path) const {
@@ -121,7 +151,17 @@ Response Router::refusal(const RequestHead& head, const Error& error) const {
 
 void Router::dress(const RequestHead& head, Response& response) {
   gate_.dress(head, response);
-  response.headers.set("X-Request-Id", fmt::format("req_{:08x}{:06x}", start_, ++requests_));
+  response.headers.set("X-Request-Id", head.work != nullptr ? head.work->id() : id_of(head));
+  const auto waited = head.work != nullptr ? head.work->waited() : std::nullopt;
+  if (waited) {
+    response.headers.set(
+        "X-Mynah-Queue-Ms",
+        fmt::format("{:.1f}", std::chrono::duration<double, std::milli>(*waited).count()));
+  }
+  constexpr int kTooManyRequests = 429;
+  if (response.status == kTooManyRequests && !response.headers.has("retry-after-ms")) {
+    set_retry_after(response, retry_after_ ? retry_after_() : std::chrono::milliseconds(1000));
+  }
   response.headers.set("X-Content-Type-Options", "nosniff");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "server/access/gate.h"
 #include "server/http/route.h"
+#include "server/metrics/work_board.h"
 
 namespace mynah::server {
 
@@ -27,10 +29,20 @@ class Router final : public Front {
 
   void log_to(Log log) { log_ = std::move(log); }
 
+  // Those that are under way are put there, which must outlive this.
+  void show_on(WorkBoard& board) { board_ = &board; }
+
+  // How long who is told that all is busy is to wait; asked from the network's thread.
+  using RetryAfter = std::function<std::chrono::milliseconds()>;
+
+  void retry_after(RetryAfter ask) { retry_after_ = std::move(ask); }
+
  private:
   // The route of that method for the path; null: there is none. `part`: what its braces took.
   [[nodiscard]] const Route* find(std::string_view method, std::string_view path,
                                   std::string& part) const;
+  // What the client calls the request where that is a name, else one of ours.
+  [[nodiscard]] std::string id_of(const RequestHead& head);
   // What is added to "there is nothing at PATH".
   [[nodiscard]] std::string suggestion_for(std::string_view path) const;
   // The methods that the path knows: "GET, HEAD".
@@ -42,6 +54,8 @@ class Router final : public Front {
   std::atomic<uint64_t> requests_{0};
   const uint64_t start_;  // of requests' names
   Log log_;
+  WorkBoard* board_ = nullptr;
+  RetryAfter retry_after_;
 };
 
 }  // namespace mynah::server

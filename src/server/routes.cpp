@@ -1,3 +1,5 @@
+#include "server/operation/routes.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -90,6 +92,7 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .handler = version(),
        .open = Open::ToAll},
   };
+  std::ranges::move(operation_routes(service), std::back_inserter(routes));
   std::ranges::move(page_routes(), std::back_inserter(routes));
   return routes;
 }

@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -36,6 +37,16 @@ Response tell_error(const RequestHead& head, const Error& error) {
   return openai_error(error);
 }
 
+void count(const RequestHead& head, const Served& served, Metrics& metrics) {
+  metrics.count_request(head.route, served);
+  if (head.work == nullptr) {
+    return;
+  }
+  if (const auto waited = head.work->waited()) {
+    metrics.count_waited(head.work->does(), std::chrono::duration<double>(*waited).count());
+  }
+}
+
 }  // namespace
 
 Server::Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
@@ -60,7 +71,15 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   auto router =
       std::make_unique<Router>(all_routes(*service, options.media_program),
                                Gate(std::move(options.gate), *keys, tell_error), tell_error);
-  router->log_to(std::move(options.log));
+  router->show_on(service->board());
+  router->retry_after([asked = service.get()] { return asked->estimated_wait(); });
+  router->log_to([metrics = &service->metrics(), log = std::move(options.log)](
+                     const RequestHead& head, const Served& served) {
+    count(head, served, *metrics);
+    if (log) {
+      log(head, served);
+    }
+  });
   // Whoever speaks Wyoming shows no key: its address must do.
   MYNAH_TRY(auto allowed, parse_ranges(options.wyoming_allow));
   const bool wide = options.open && !is_this_machine(host);

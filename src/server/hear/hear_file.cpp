@@ -1,5 +1,8 @@
 #include "server/hear/hear_file.h"
 
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <utility>
 
 #include "base/ascii.h"
@@ -30,6 +33,47 @@ class UnderWay {
  private:
   std::atomic<int>& count_;
   int before_;
+};
+
+// Counts what becomes of a recording, and tells another all of it.
+class CountedHearing final : public RecognizerObserver {
+ public:
+  CountedHearing(RecognizerObserver& to, Metrics& metrics) : to_(to), metrics_(metrics) {}
+
+  void on_begun() override {
+    begun_at_ = Clock::now();
+    if (work_ != nullptr) {
+      work_->begin();
+    }
+    to_.on_begun();
+  }
+
+  void on_window(size_t job, size_t together) override {
+    metrics_.count_window(together);
+    to_.on_window(job, together);
+  }
+
+  void on_segment(size_t job, const Segment& segment) override { to_.on_segment(job, segment); }
+
+  void on_progress(size_t job, double done_s, std::optional<double> duration_s) override {
+    to_.on_progress(job, done_s, duration_s);
+  }
+
+  void on_done(size_t job, const Result<Transcript>& result) override {
+    if (result) {
+      const std::chrono::duration<double> took = Clock::now() - begun_at_.load();
+      metrics_.count_heard(result->duration_s, took.count());
+    }
+    to_.on_done(job, result);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  RecognizerObserver& to_;
+  Metrics& metrics_;
+  std::shared_ptr<RequestWork> work_ = RequestWork::here();
+  std::atomic<Clock::time_point> begun_at_{Clock::now()};
 };
 
 class WholeTranscript final : public RecognizerObserver {
@@ -78,7 +122,11 @@ void hear_file(const FormFile& file, const AudioOpenOptions& audio,
   const bool is_short = (*source)->duration_s().value_or(kShort_s + 1) <= kShort_s;
   how.urgency = is_short && under_way.before() < kMostUrgent ? Urgency::Interactive : Urgency::Bulk;
   const RecognizerJob job{.name = name_of(file), .open = [&source] { return std::move(source); }};
-  hearing.lease->recognizer->run({&job, 1}, how, observer, stop);
+  if (const auto work = RequestWork::here()) {
+    how.owner = work->owner();
+  }
+  CountedHearing counted(observer, *hearing.metrics);
+  hearing.lease->recognizer->run({&job, 1}, how, counted, stop);
 }
 
 Result<Transcript> hear_file(const FormFile& file, const AudioOpenOptions& audio,

@@ -92,10 +92,7 @@ Response openai_error(const Error& error, const std::string& param, const std::s
   Response response;
   response.status = error_status(error.code);
   response.body = openai_error_text(error, param, code) + "\n";
-  if (error.code == ErrorCode::Busy) {
-    constexpr std::chrono::milliseconds kSoon{1000};
-    set_retry_after(response, kSoon);
-  } else if (!may_be_tried_again(error.code)) {
+  if (!may_be_tried_again(error.code)) {
     response.headers.set("x-should-retry", "false");
   }
   return response;

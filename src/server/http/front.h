@@ -13,7 +13,8 @@ namespace mynah::server {
 // How a request was dealt with.
 struct Served {
   int status = 0;
-  uint64_t bytes = 0;  // of the answer's body
+  uint64_t bytes = 0;     // of the answer's body
+  uint64_t received = 0;  // of the request's
   std::chrono::steady_clock::duration took{};
   bool left = false;  // the client did not wait for all of it
   AudioSeconds audio;

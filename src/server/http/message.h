@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/http/request_work.h"
 #include "server/http/rights.h"
 
 namespace mynah::server {
@@ -38,10 +40,12 @@ struct RequestHead {
   std::string path;    // "/v1/models"
   std::vector<std::pair<std::string, std::string>> query;
   Headers headers;
-  std::string peer;     // the client's address, without a port; "": a Unix socket's
-  std::string part;     // of the path: what the route's braces took
-  std::string owner{};  // the name of the key that asks; "": no key is wanted
-  Rights rights{};      // what it may do
+  std::string peer;                     // the client's address, without a port; "": a Unix socket's
+  std::string part;                     // of the path: what the route's braces took
+  std::string owner{};                  // the name of the key that asks; "": no key is wanted
+  Rights rights{};                      // what it may do
+  std::string route{};                  // the path of the table's row; "": there is none
+  std::shared_ptr<RequestWork> work{};  // null: of what was refused before it was looked at
 
   // The value of the query by that name; none: it has none.
   [[nodiscard]] std::optional<std::string_view> asked(std::string_view name) const;

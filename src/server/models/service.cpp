@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "engine/idle_check.h"
 #include "engine/installed.h"
 #include "engine/store_folders.h"
 #include "server/models/openai_names.h"
@@ -83,6 +84,9 @@ std::string Service::meant_by(const std::string& name) const {
 }
 
 Result<Hearing> Service::hearing(const std::string& name) {
+  if (const auto work = RequestWork::here()) {
+    work->want(RequestWork::Does::Hear);
+  }
   MYNAH_TRY_STATUS(check_is_no_path("model", name));
   std::string meant = name.empty() ? std::string() : meant_by(name);
   if (meant.empty() && options_.strict && !name.empty() && !is_openai_model(name)) {
@@ -100,7 +104,10 @@ Result<Hearing> Service::hearing(const std::string& name) {
   wish.offline = options_.offline;
   MYNAH_TRY(auto lease, engine_->recognizer(std::move(wish), engine::Engine::Warm::Yes));
   std::string called = lease->model_path.empty() ? "builtin" : name_of(lease->model_path);
-  return Hearing{.lease = std::move(lease), .name = std::move(called), .under_way = &under_way_};
+  return Hearing{.lease = std::move(lease),
+                 .name = std::move(called),
+                 .under_way = &under_way_,
+                 .metrics = &metrics_};
 }
 
 std::vector<std::string> Service::languages_of(const std::string& path) const {
@@ -163,7 +170,30 @@ Status Service::take_as_default(const std::string& name) {
   return {};
 }
 
+Status Service::check_could_open() const {
+  engine::RecognizerWish wish;
+  {
+    const std::lock_guard lock(mutex_);
+    wish.model = default_;
+  }
+  return engine::check_could_open(engine_->placer(),
+                                  engine::hearing_model(wish, surroundings_.environment));
+}
+
+std::chrono::milliseconds Service::estimated_wait() {
+  constexpr double kLeast_ms = 1000;
+  constexpr double kMost_ms = 3'600'000;
+  double wait_ms = 0;
+  for (const HearingLoad& load : engine_->hearing_loads()) {
+    wait_ms += load.window_ms * static_cast<double>(load.urgent_windows + load.bulk_windows);
+  }
+  return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(wait_ms, kLeast_ms, kMost_ms)));
+}
+
 Result<Speaking> Service::speaking(const std::string& voice, const std::string& language) {
+  if (const auto work = RequestWork::here()) {
+    work->want(RequestWork::Does::Speak);
+  }
   MYNAH_TRY_STATUS(check_is_no_file(voice));
   // OpenAI's voices are those of other models: each has some that sound like it, or any will do.
   std::vector<std::string> wanted = {voice};

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "server/metrics/metrics.h"
+#include "server/metrics/work_board.h"
 
 namespace mynah::server {
 
@@ -42,6 +44,7 @@ struct Hearing {
   engine::Leases<engine::OpenedRecognizer>::Lease lease;
   std::string name;
   std::atomic<int>* under_way = nullptr;  // how many recordings are being heard
+  Metrics* metrics = nullptr;
 };
 
 struct Speaking {
@@ -72,6 +75,16 @@ class Service {
 
   [[nodiscard]] engine::Engine& engine() { return *engine_; }
 
+  [[nodiscard]] Metrics& metrics() { return metrics_; }
+
+  [[nodiscard]] WorkBoard& board() { return board_; }
+
+  // Whether a model could be opened where none is: of that which hears where none is named.
+  [[nodiscard]] Status check_could_open() const;
+
+  // When what waits now will have been heard, by what that took of late; a second at least.
+  [[nodiscard]] std::chrono::milliseconds estimated_wait();
+
   [[nodiscard]] const Environment& environment() const { return surroundings_.environment; }
 
  private:
@@ -88,6 +101,8 @@ class Service {
   std::unique_ptr<engine::Engine> engine_;
   [[nodiscard]] std::vector<std::string> languages_of(const std::string& path) const;
 
+  Metrics metrics_;
+  WorkBoard board_;
   std::atomic<int> under_way_{0};
   mutable std::mutex mutex_;
   std::string default_;                                                // of those that hear

@@ -335,6 +335,7 @@ asio::awaitable<bool> Connection::read_body(Request& request) {
     const size_t used = request.parser.put(asio::buffer(inbox_), error);
     inbox_.erase(0, used);
     taken += used;
+    request.served.received = taken;
     room_.notify();
     if (error == http::error::need_more && used == 0) {
       const bool more = co_await wait_for_more(Clock::now() + settings_.times.stall);

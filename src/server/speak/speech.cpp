@@ -1,6 +1,8 @@
 #include "server/speak/speech.h"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,8 +27,8 @@ constexpr int kPcmRate_hz = 24000;
 // error.
 class SoundAnswer final : public ByteSink {
  public:
-  SoundAnswer(Exchange& exchange, Response head, bool events)
-      : exchange_(exchange), head_(std::move(head)), events_(events) {}
+  SoundAnswer(Exchange& exchange, Metrics& metrics, Response head, bool events)
+      : exchange_(exchange), metrics_(metrics), head_(std::move(head)), events_(events) {}
 
   Status write(std::span<const std::byte> bytes) override {
     // A header without sound would be an answer already.
@@ -77,6 +79,9 @@ class SoundAnswer final : public ByteSink {
  private:
   Status send(std::span<const std::byte> bytes) {
     if (!std::exchange(begun_, true)) {
+      if (work_ != nullptr) {
+        metrics_.count_first_sound(std::chrono::duration<double>(work_->age()).count());
+      }
       exchange_.begin(std::move(head_));
     }
     if (!events_) {
@@ -87,6 +92,8 @@ class SoundAnswer final : public ByteSink {
   }
 
   Exchange& exchange_;
+  Metrics& metrics_;
+  std::shared_ptr<RequestWork> work_ = RequestWork::here();
   Response head_;
   bool events_;
   bool has_sound_ = false;
@@ -145,7 +152,7 @@ void speak(Service& service, const std::string& media_program, Exchange& exchang
   const Synthesizer& synthesizer = *speaking->lease->synthesizer;
   request->options.voice.voice = speaking->voice;
   request->options.first_phonemes = kEarlyPhonemes;
-  SoundAnswer answer(exchange, head_of(*request, *speaking), request->events);
+  SoundAnswer answer(exchange, service.metrics(), head_of(*request, *speaking), request->events);
   SoundWriterOptions sound{.format = request->format,
                            .rate_hz = synthesizer.model().rate_hz(),
                            .media_program = media_program};
@@ -158,12 +165,19 @@ void speak(Service& service, const std::string& media_program, Exchange& exchang
     return;
   }
   SpeechToAnswer observer(answer, **writer);
+  const auto begun_at = std::chrono::steady_clock::now();
+  if (const auto work = RequestWork::here()) {
+    work->begin();
+  }
   Status spoken = synthesizer.speak(request->input, request->options, observer, exchange.stop());
   exchange.add_spoken(static_cast<double>(observer.samples()) / synthesizer.model().rate_hz());
   if (spoken && observer.samples() == 0) {
     spoken = fail(ErrorCode::InvalidInput, "input: nothing in it can be spoken: wanted words");
   }
   if (spoken) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_at;
+    service.metrics().count_spoken(
+        static_cast<double>(observer.samples()) / synthesizer.model().rate_hz(), took.count());
     spoken = (*writer)->finish();
   }
   if (!spoken) {

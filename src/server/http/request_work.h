@@ -1,0 +1,73 @@
+// RequestWork: what is known of a request under way, for its answer's head, the log and whoever
+// asks what waits.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace mynah::server {
+
+// Thread-safe.
+class RequestWork {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // What a model is to do for it.
+  enum class Does : uint8_t { Other, Hear, Speak };
+
+  // `id`: as it is called in the answer and the log.
+  explicit RequestWork(std::string id) : id_(std::move(id)) {}
+
+  // The name of the key that asked, before any other thread knows of it; "": none was wanted.
+  void set_owner(std::string owner) { owner_ = std::move(owner); }
+
+  [[nodiscard]] const std::string& id() const { return id_; }
+
+  [[nodiscard]] const std::string& owner() const { return owner_; }
+
+  // All of it came: what it waits is counted from now on.
+  void arrive() { arrived_ = Clock::now(); }
+
+  // A model is wanted. It waits for that from its arrival until begin().
+  void want(Does does) { does_ = does; }
+
+  // A model computes for it from now on; the first time counts.
+  void begin();
+
+  [[nodiscard]] Does does() const { return does_; }
+
+  // Since it arrived.
+  [[nodiscard]] Clock::duration age() const { return Clock::now() - arrived_.load(); }
+
+  // From its arrival to its begin; none: no model has computed for it yet.
+  [[nodiscard]] std::optional<Clock::duration> waited() const;
+
+  // That of the request which this thread is about; null: of none.
+  [[nodiscard]] static std::shared_ptr<RequestWork> here();
+
+ private:
+  const std::string id_;
+  std::string owner_;
+  std::atomic<Does> does_{Does::Other};
+  std::atomic<Clock::time_point> arrived_{Clock::now()};
+  std::atomic<Clock::time_point> begun_{Clock::time_point()};
+};
+
+// While it lives the thread is about that request.
+class RequestScope {
+ public:
+  explicit RequestScope(std::shared_ptr<RequestWork> work);
+  ~RequestScope();
+  RequestScope(const RequestScope&) = delete;
+  RequestScope& operator=(const RequestScope&) = delete;
+
+ private:
+  std::shared_ptr<RequestWork> before_;
+};
+
+}  // namespace mynah::server

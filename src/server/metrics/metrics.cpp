@@ -1,0 +1,92 @@
+#include "server/metrics/metrics.h"
+
+#include <utility>
+
+namespace mynah::server {
+
+void Metrics::count_request(const std::string& route, const Served& served) {
+  const std::string known = route.empty() ? "none" : route;
+  const std::lock_guard lock(mutex_);
+  ++requests_[{known, served.status}];
+  request_s_[known] += std::chrono::duration<double>(served.took).count();
+  left_ += served.left ? 1 : 0;
+  bytes_in_ += served.received;
+  bytes_out_ += served.bytes;
+}
+
+void Metrics::count_heard(double audio_s, double took_s) {
+  const std::lock_guard lock(mutex_);
+  heard_.audio_s += audio_s;
+  heard_.took_s += took_s;
+}
+
+void Metrics::count_spoken(double audio_s, double took_s) {
+  const std::lock_guard lock(mutex_);
+  spoken_.audio_s += audio_s;
+  spoken_.took_s += took_s;
+}
+
+void Metrics::count_window(size_t together) {
+  const std::lock_guard lock(mutex_);
+  batches_.add(static_cast<double>(together));
+}
+
+void Metrics::count_waited(RequestWork::Does does, double waited_s) {
+  const std::lock_guard lock(mutex_);
+  (does == RequestWork::Does::Speak ? spoken_waits_ : heard_waits_).add(waited_s);
+}
+
+void Metrics::count_first_sound(double took_s) {
+  const std::lock_guard lock(mutex_);
+  first_sounds_.add(took_s);
+}
+
+void Metrics::watch(Kind kind, std::string name, std::string help, std::function<double()> ask) {
+  const std::lock_guard lock(mutex_);
+  watched_.push_back({kind, std::move(name), std::move(help), std::move(ask)});
+}
+
+void Metrics::tell(Exposition& to) const {
+  const std::lock_guard lock(mutex_);
+  to.counter("mynah_requests_total", "Requests that are over, by the route's path and status.");
+  for (const auto& [what, count] : requests_) {
+    to.sample(static_cast<double>(count),
+              {{"route", what.first}, {"status", std::to_string(what.second)}});
+  }
+  to.counter("mynah_request_seconds_total", "Time that requests took, from their first byte.");
+  for (const auto& [route, seconds] : request_s_) {
+    to.sample(seconds, {{"route", route}});
+  }
+  to.counter("mynah_requests_left_total", "Requests whose client left before their end.");
+  to.sample(static_cast<double>(left_));
+  to.counter("mynah_body_bytes_total", "Bytes of bodies that were received and sent.");
+  to.sample(static_cast<double>(bytes_in_), {{"direction", "in"}});
+  to.sample(static_cast<double>(bytes_out_), {{"direction", "out"}});
+  to.counter("mynah_audio_seconds_total", "Seconds of sound that were heard and spoken.");
+  to.sample(heard_.audio_s, {{"task", "hear"}});
+  to.sample(spoken_.audio_s, {{"task", "speak"}});
+  to.counter("mynah_audio_work_seconds_total",
+             "Time that requests took to hear and to speak, their waiting left out.");
+  to.sample(heard_.took_s, {{"task", "hear"}});
+  to.sample(spoken_.took_s, {{"task", "speak"}});
+  to.gauge("mynah_real_time_factor", "Time that a second of sound took since the start.");
+  for (const auto& [task, sound] : {std::pair("hear", heard_), std::pair("speak", spoken_)}) {
+    if (sound.audio_s > 0) {
+      to.sample(sound.took_s / sound.audio_s, {{"task", task}});
+    }
+  }
+  to.histogram("mynah_wait_seconds", "From a request's arrival until a model computed for it.");
+  heard_waits_.tell(to, {{"task", "hear"}});
+  spoken_waits_.tell(to, {{"task", "speak"}});
+  to.histogram("mynah_batch_windows", "How many windows were heard together, for each window.");
+  batches_.tell(to);
+  to.histogram("mynah_first_sound_seconds",
+               "From a request's arrival to the first byte of its speech.");
+  first_sounds_.tell(to);
+  for (const Watched& one : watched_) {
+    one.kind == Kind::Counter ? to.counter(one.name, one.help) : to.gauge(one.name, one.help);
+    to.sample(one.ask());
+  }
+}
+
+}  // namespace mynah::server
