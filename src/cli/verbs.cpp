@@ -14,6 +14,7 @@
 #include "cli/placement/profile.h"
 #include "cli/placement/ps.h"
 #include "cli/placement/tune.h"
+#include "cli/serve/health.h"
 #include "cli/serve/keys.h"
 #include "cli/serve/serve.h"
 #include "cli/speak/phonemes.h"
@@ -28,6 +29,7 @@ std::vector<Verb> all_verbs() {
       verb<SpeakCommand>("speak", "Turn text into speech."),
       verb<ServeCommand>("serve", "Hear and speak for clients of OpenAI's API."),
       verb<KeysCommand>("keys", "Make, list and remove the keys that clients of mynah serve have."),
+      verb<HealthCommand>("health", "Say whether a server lives, for a container's HEALTHCHECK."),
       verb<VoicesCommand>("voices", "List voices, and hear them."),
       verb<PhonemesCommand>("phonemes", "Show how a text is read."),
       verb<WerCommand>("wer", "Score recordings against what was said in them."),

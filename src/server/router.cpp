@@ -80,6 +80,16 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
   if (auto turned_away = gate_.check_origin(head)) {
     return std::unexpected(*std::move(turned_away));
   }
+  if (!base_path_.empty() && head.path == base_path_) {
+    constexpr int kElsewhere = 307;
+    Response moved;
+    moved.status = kElsewhere;
+    moved.headers.set("Location", base_path_ + "/");  // what the page names is relative to it
+    return std::unexpected(std::move(moved));
+  }
+  if (!base_path_.empty() && head.path.starts_with(base_path_ + "/")) {
+    head.path.erase(0, base_path_.size());
+  }
   // A client that adds a slash, or has one at the end of its address, means the same.
   std::string path = head.path;
   while (path.starts_with("//")) {

@@ -32,6 +32,9 @@ class Router final : public Front {
   // Those that are under way are put there, which must outlive this.
   void show_on(WorkBoard& board) { board_ = &board; }
 
+  // A path that stands before all others where a proxy does not take it off: "/x".
+  void set_base_path(std::string path) { base_path_ = std::move(path); }
+
   // How long who is told that all is busy is to wait; asked from the network's thread.
   using RetryAfter = std::function<std::chrono::milliseconds()>;
 
@@ -54,6 +57,7 @@ class Router final : public Front {
   std::atomic<uint64_t> requests_{0};
   const uint64_t start_;  // of requests' names
   Log log_;
+  std::string base_path_;
   WorkBoard* board_ = nullptr;
   RetryAfter retry_after_;
 };

@@ -9,6 +9,7 @@
 #include "server/compat/asr_webservice.h"
 #include "server/compat/whisper_cpp.h"
 #include "server/http/errors.h"
+#include "server/net/activation.h"
 #include "server/wyoming/session.h"
 
 namespace mynah::server {
@@ -58,7 +59,10 @@ Server::Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
 
 Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
                                                engine::Surroundings surroundings) {
-  const std::string host = options.network.host;
+  std::string host = options.network.host;
+  for (const int fd : options.network.passed) {
+    host = is_this_machine(host_of(fd)) ? host : host_of(fd);
+  }
   MYNAH_TRY(auto keys, KeyRing::open(std::move(options.keys)));
   if (!is_this_machine(host) && keys->empty() && !options.open) {
     return fail(ErrorCode::Usage,
@@ -71,6 +75,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   auto router =
       std::make_unique<Router>(all_routes(*service, options.media_program),
                                Gate(std::move(options.gate), *keys, tell_error), tell_error);
+  router->set_base_path(std::move(options.base_path));
   router->show_on(service->board());
   router->retry_after([asked = service.get()] { return asked->estimated_wait(); });
   router->log_to([metrics = &service->metrics(), log = std::move(options.log)](
@@ -91,12 +96,20 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   };
   const bool encrypted = options.network.tls.any();
   MYNAH_TRY(auto network, Network::listen(std::move(options.network), *router));
-  if (options.wyoming_port != 0) {
+  if (options.wyoming_port != 0 || !options.wyoming_passed.empty()) {
     // Files are looked into now: clients ask what is here, and wait a second for it at most.
     static_cast<void>(service->hearing_models());
-    MYNAH_TRY_STATUS(network->listen_also(wyoming_host, options.wyoming_port,
-                                          wyoming_sessions(*service), std::move(admits)));
+    const auto make = wyoming_sessions(*service);
+    MYNAH_TRY_STATUS(options.wyoming_passed.empty()
+                         ? network->listen_also(wyoming_host, options.wyoming_port, make, admits)
+                         : network->listen_also(options.wyoming_passed, make, admits));
   }
+  service->metrics().watch(
+      Metrics::Kind::Gauge, "mynah_connections", "Clients that are connected.",
+      [counted = network.get()] { return static_cast<double>(counted->counts().connections); });
+  service->metrics().watch(
+      Metrics::Kind::Gauge, "mynah_request_threads", "Threads that are at work for requests.",
+      [counted = network.get()] { return static_cast<double>(counted->counts().requests); });
   std::unique_ptr<Server> server(
       new Server(std::move(keys), std::move(service), std::move(router), std::move(network)));
   server->encrypted_ = encrypted;

@@ -20,6 +20,8 @@ struct ServerOptions {
   ServiceOptions service;
   int wyoming_port = 10300;                // 0: none
   std::vector<std::string> wyoming_allow;  // ranges of addresses besides this machine
+  std::vector<int> wyoming_passed{};       // sockets that listen already, in place of that port
+  std::string base_path{};                 // "/x": that a proxy puts before all paths; "": none
   bool open = false;                       // to others than this machine though no key is wanted
   std::string media_program{};             // mynah-media; "": beside this program
   Router::Log log{};                       // told of each request that is over

@@ -1,18 +1,19 @@
 #include "cli/serve/serve.h"
 
-#include <chrono>
-#include <ctime>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
+#include "cli/serve/hangup.h"
 #include "cli/serve/keys.h"
 #include "cli/serve/lan.h"
+#include "cli/serve/service_manager.h"
+#include "server/net/activation.h"
 
 namespace mynah::cli {
 
@@ -22,22 +23,29 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kKeysVariable = "MYNAH_API_KEYS";
 
-// A line of the access log: never a text, a file's name or a key.
-std::string log_line(const server::RequestHead& head, const server::Served& served) {
-  const double ms = std::chrono::duration<double, std::milli>(served.took).count();
-  return fmt::format("{:%FT%TZ} {} {} {} {} {} bytes, {:.1f} ms{}", fmt::gmtime(std::time(nullptr)),
-                     head.peer.empty() ? "unix" : head.peer, head.method, head.path, served.status,
-                     served.bytes, ms, served.left ? ", left" : "");
+// A path that stands before others: "/x".
+Status check_base_path(std::string& path) {
+  while (path.ends_with('/')) {
+    path.pop_back();
+  }
+  if (!path.empty() && !path.starts_with('/')) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--base-path: wanted a path such as /mynah, found '{}'", path));
+  }
+  return {};
 }
 
-Json log_json(const server::RequestHead& head, const server::Served& served) {
-  return {{"peer", head.peer},
-          {"method", head.method},
-          {"path", head.path},
-          {"status", served.status},
-          {"bytes", served.bytes},
-          {"milliseconds", std::chrono::duration<double, std::milli>(served.took).count()},
-          {"left", served.left}};
+// Sockets that a service manager opened: those called "wyoming" are for its clients.
+Status take_passed_sockets(const Environment& environment, server::ServerOptions& options) {
+  MYNAH_TRY(const auto sockets, server::passed_sockets(environment));
+  for (const server::PassedSocket& socket : sockets) {
+    (socket.name.contains("wyoming") ? options.wyoming_passed : options.network.passed)
+        .push_back(socket.fd);
+  }
+  if (!sockets.empty() && options.wyoming_passed.empty()) {
+    options.wyoming_port = 0;
+  }
+  return {};
 }
 
 }  // namespace
@@ -79,6 +87,13 @@ void ServeCommand::fields(Fields& fields) {
               "Refuse models that are not here; else the default is taken, which the answer "
               "names.");
   fields.flag("quiet", quiet_, "No line a request.").shorter('q');
+  fields
+      .option("access-log", "PATH", access_log_,
+              "Where the line of each request goes in place of standard error; opened anew at "
+              "SIGHUP.")
+      .completes(Complete::Files);
+  fields.option("base-path", "PATH", options_.base_path,
+                "A path that a proxy puts before all others, such as /mynah.");
   fields.section("Models and devices");
   fields
       .option("model", "NAME", options_.service.model,
@@ -111,7 +126,9 @@ std::string ServeCommand::details() const {
          "With --json where it listens and each request that is over are an object a line on\n"
          "standard output.\n\n"
          "The first SIGTERM or Ctrl-C lets what is under way come to its end, the second ends "
-         "it.\n\n" +
+         "it.\n"
+         "SIGHUP has the keys read and the log opened anew. Sockets that systemd passes are taken\n"
+         "in place of --host and --port, one called wyoming in place of --wyoming-port.\n\n" +
          device_details();
 }
 
@@ -127,6 +144,16 @@ Result<std::vector<server::Alias>> ServeCommand::read_aliases() const {
     aliases.push_back({.name = text.substr(0, equals), .model = text.substr(equals + 1)});
   }
   return aliases;
+}
+
+void ServeCommand::reload(const Context& context, server::Server& server, AccessLog& log) {
+  tell_of_reload(context.environment);
+  for (const Status& read : {server.reload(), log.reopen()}) {
+    if (!read) {
+      context.say(fmt::format("not read again: {}", read.error().message));
+    }
+  }
+  tell_service_manager(context.environment, "READY=1");
 }
 
 Result<int> ServeCommand::run(Context& context) {
@@ -149,13 +176,15 @@ Result<int> ServeCommand::run(Context& context) {
   }
   const std::string certificate = options.network.tls.certificate;
   options.network.connection.limits.spool_folder = "/var/tmp";
-  if (!quiet_) {
-    options.log = [&context](const server::RequestHead& head, const server::Served& served) {
-      OutputStream& out = context.json ? context.out : context.err;
-      out.line(context.json
-                   ? log_json(head, served).dump(-1, ' ', false, Json::error_handler_t::replace)
-                   : log_line(head, served));
-      out.flush();
+  MYNAH_TRY_STATUS(check_base_path(options.base_path));
+  MYNAH_TRY_STATUS(take_passed_sockets(context.environment, options));
+  AccessLog log(context.json ? context.out : context.err, context.json);
+  if (!access_log_.empty()) {
+    MYNAH_TRY_STATUS(log.open(access_log_));
+  }
+  if (!quiet_ || !access_log_.empty()) {
+    options.log = [&log](const server::RequestHead& head, const server::Served& served) {
+      log.write(head, served);
     };
   }
   engine::Surroundings surroundings = surroundings_of(context);
@@ -174,6 +203,14 @@ Result<int> ServeCommand::run(Context& context) {
     context.say(lan_text(*lan, server->addresses().front(), certificate));
   }
   context.out.flush();
+  // Where a terminal is closed nobody is there any more.
+  std::optional<Hangup> hangup;
+  if (!context.err.is_terminal()) {
+    hangup.emplace([&] { reload(context, *server, log); });
+  }
+  tell_service_manager(context.environment, "READY=1");
+  const std::stop_callback on_stop(
+      context.stop, [&context] { tell_service_manager(context.environment, "STOPPING=1"); });
   server->run(context.stop);
   return 0;
 }

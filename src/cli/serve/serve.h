@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/command/verb.h"
+#include "cli/serve/access_log.h"
 #include "server/server.h"
 
 namespace mynah::cli {
@@ -19,9 +20,13 @@ class ServeCommand : public Command {
   // NAME=MODEL, as --alias takes it.
   [[nodiscard]] Result<std::vector<server::Alias>> read_aliases() const;
 
+  // At SIGHUP.
+  static void reload(const Context& context, server::Server& server, AccessLog& log);
+
   server::ServerOptions options_;
   std::vector<std::string> aliases_;
   bool lan_ = false;
+  std::string access_log_;
   bool quiet_ = false;
 };
 

@@ -73,7 +73,9 @@ class TranscriptionExchange final : public RecognizerObserver {
  public:
   TranscriptionExchange(Exchange& exchange, const TranscriptionRequest& request,
                         const Hearing& hearing)
-      : exchange_(exchange), request_(request), hearing_(hearing) {}
+      : exchange_(exchange), request_(request), hearing_(hearing) {
+    keep_gateways();
+  }
 
   void on_segment(size_t /*job*/, const Segment& segment) override {
     if (!request_.stream) {
@@ -114,9 +116,26 @@ class TranscriptionExchange final : public RecognizerObserver {
   void begin() {
     if (!begun_) {
       begun_ = true;
-      Response response = event_stream();
-      name_hearing(hearing_, response);
-      exchange_.begin(std::move(response));
+      exchange_.begin(head_of_events());
+    }
+  }
+
+  [[nodiscard]] Response head_of_events() const {
+    Response response = event_stream();
+    name_hearing(hearing_, response);
+    return response;
+  }
+
+  // Gateways give up what says nothing for a minute, and a long recording takes longer. White space
+  // may stand before JSON; other texts begin with their first letter.
+  void keep_gateways() {
+    if (request_.stream) {
+      exchange_.fill_with(head_of_events(), ": waiting\n\n", true);
+    } else if (request_.answer == TranscriptAnswer::Json ||
+               request_.answer == TranscriptAnswer::VerboseJson) {
+      Response head;
+      name_hearing(hearing_, head);
+      exchange_.fill_with(std::move(head), " ", false);
     }
   }
 

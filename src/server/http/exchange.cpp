@@ -10,14 +10,25 @@ Exchange::Exchange(RequestHead head, Body body, std::function<void()> wake)
     : head_(std::move(head)), body_(std::move(body)), outbox_(std::move(wake)) {}
 
 void Exchange::answer(Response response) {
+  constexpr int kFirstError = 400;
+  bool is_filled = false;
   {
     const std::lock_guard lock(mutex_);
     MYNAH_CHECK(!begun_, "a request is answered once");
     begun_ = true;
-    whole_ = true;
-    answer_ = std::move(response);
+    is_filled = filler_ && filler_->sent;
+    if (!is_filled) {
+      whole_ = true;
+      answer_ = std::move(response);
+    }
   }
-  outbox_.end();
+  if (!is_filled) {
+    outbox_.end();
+  } else if (response.status >= kFirstError) {
+    outbox_.break_off();
+  } else {
+    outbox_.end(response.body);
+  }
 }
 
 void Exchange::begin(Response response) {
@@ -26,7 +37,9 @@ void Exchange::begin(Response response) {
     const std::lock_guard lock(mutex_);
     MYNAH_CHECK(!begun_, "a request is answered once");
     begun_ = true;
-    answer_ = std::move(response);
+    if (!filler_ || !filler_->sent) {
+      answer_ = std::move(response);
+    }
   }
   // Where the client left, the next piece is told so.
   static_cast<void>(outbox_.write(first));
@@ -45,6 +58,35 @@ void Exchange::add_spoken(double seconds) {
 AudioSeconds Exchange::audio() const {
   const std::lock_guard lock(mutex_);
   return audio_;
+}
+
+void Exchange::fill_with(Response head, std::string bytes, bool between) {
+  {
+    const std::lock_guard lock(mutex_);
+    filler_ = Filler{.head = std::move(head), .bytes = std::move(bytes), .between = between};
+  }
+  outbox_.add({});  // the network looks up, and counts from now on
+}
+
+bool Exchange::has_filler() const {
+  const std::lock_guard lock(mutex_);
+  return filler_ && (!begun_ || filler_->between);
+}
+
+void Exchange::fill() {
+  std::string bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!filler_ || (begun_ && !filler_->between)) {
+      return;
+    }
+    if (!begun_ && !filler_->sent) {
+      filler_->sent = true;
+      answer_ = std::move(filler_->head);
+    }
+    bytes = filler_->bytes;
+  }
+  outbox_.add(bytes);
 }
 
 bool Exchange::has_begun() const {

@@ -39,6 +39,11 @@ class Exchange {
   // The answer's head; its body is written piece by piece, as Outbox takes it.
   void begin(Response response);
 
+  // What a client is sent while nothing else is, so that nobody between gives it up: the head ahead
+  // of its answer, and `bytes` now and then; `between`: also between what is written. An answer
+  // that is an error then breaks it off, so that nobody takes it for another.
+  void fill_with(Response head, std::string bytes, bool between);
+
   Status write(std::string_view bytes) { return outbox_.write(bytes); }
 
   void end() { outbox_.end(); }
@@ -66,6 +71,11 @@ class Exchange {
 
   [[nodiscard]] Outgoing take_outgoing();
 
+  // Whether fill() has something to send, now or later.
+  [[nodiscard]] bool has_filler() const;
+  // Nothing was sent for a while.
+  void fill();
+
   // The client is gone.
   void leave() { outbox_.leave(); }
 
@@ -78,6 +88,15 @@ class Exchange {
   std::optional<Response> answer_;
   bool whole_ = false;
   bool begun_ = false;
+
+  struct Filler {
+    Response head;
+    std::string bytes;
+    bool between = false;
+    bool sent = false;
+  };
+
+  std::optional<Filler> filler_;
   AudioSeconds audio_;
 };
 

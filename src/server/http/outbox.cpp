@@ -24,6 +24,16 @@ Status Outbox::write(std::string_view bytes) {
   return {};
 }
 
+void Outbox::add(std::string_view bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!kept_.over) {
+      kept_.bytes += bytes;
+    }
+  }
+  wake_();
+}
+
 void Outbox::end(std::string_view last) {
   {
     const std::lock_guard lock(mutex_);

@@ -25,6 +25,8 @@ class Outbox {
 
   // Waits until most of what was written before was taken. Cancelled where the client left.
   Status write(std::string_view bytes);
+  // The same without waiting, as the network's thread may; nothing behind end().
+  void add(std::string_view bytes);
   // All was written, and `last`, which waits for nobody: the network's thread may say it, too.
   void end(std::string_view last = {});
   // It cannot be written to its end: the connection is closed in the middle of it, so that nobody

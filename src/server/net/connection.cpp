@@ -394,6 +394,7 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
 }
 
 asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exchange) {
+  auto silent_at = Clock::now() + settings_.times.silence;
   while (true) {
     Exchange::Outgoing next = exchange.take_outgoing();
     bool good = true;
@@ -414,8 +415,14 @@ asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exch
       co_return false;
     }
     // What came while the last was sent is taken first: nobody tells of it again.
-    if (!next.head && next.body.bytes.empty()) {
-      co_await handled_.wait(Clock::time_point::max());
+    if (next.head || !next.body.bytes.empty()) {
+      silent_at = Clock::now() + settings_.times.silence;
+      continue;
+    }
+    const bool fills = exchange.has_filler();
+    co_await handled_.wait(fills ? silent_at : Clock::time_point::max());
+    if (fills && Clock::now() >= silent_at) {
+      exchange.fill();
     }
   }
 }

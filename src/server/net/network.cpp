@@ -1,6 +1,7 @@
 #include "server/net/network.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -67,6 +68,9 @@ class AsioNetwork final : public Network {
     if (options_.tls.any()) {
       MYNAH_TRY(tls_, Tls::load(options_.tls));
     }
+    if (!options_.passed.empty()) {
+      return adopt(options_.passed, {});
+    }
     return options_.host.starts_with('/') ? open_local()
                                           : open_tcp(options_.host, options_.port, {});
   }
@@ -78,8 +82,18 @@ class AsioNetwork final : public Network {
 
   Status reload() override { return tls_ ? tls_->reload() : Status(); }
 
+  Status listen_also(const std::vector<int>& passed, const ByteSessionMaker& make,
+                     const Admits& admits) override {
+    return adopt(passed, {.make = make, .admits = admits});
+  }
+
+  [[nodiscard]] NetworkCounts counts() const override {
+    return {.connections = clients_, .requests = threads_.busy()};
+  }
+
   [[nodiscard]] std::vector<std::string> addresses() const override {
     std::vector<std::string> all = paths_;
+    std::ranges::copy(passed_paths_, std::back_inserter(all));
     std::ranges::move(texts_of_doors(true), std::back_inserter(all));
     return all;
   }
@@ -190,6 +204,34 @@ class AsioNetwork final : public Network {
     return tcp_.size() == before ? cannot_listen(host, error) : Status();
   }
 
+  // Takes sockets that listen already.
+  Status adopt(const std::vector<int>& passed, const Guests& guests) {
+    for (const int fd : passed) {
+      sockaddr_storage address{};
+      socklen_t size = sizeof(address);
+      error_code error;
+      if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+        error = error_code(errno, boost::system::system_category());
+      } else if (address.ss_family == AF_UNIX && !guests.make) {
+        Local::acceptor acceptor(io_);
+        static_cast<void>(acceptor.assign(Local(), fd, error));
+        passed_paths_.push_back(acceptor.local_endpoint(error).path());
+        local_.push_back(std::move(acceptor));
+      } else if (address.ss_family == AF_INET || address.ss_family == AF_INET6) {
+        tcp::acceptor acceptor(io_);
+        static_cast<void>(
+            acceptor.assign(address.ss_family == AF_INET ? tcp::v4() : tcp::v6(), fd, error));
+        tcp_.push_back({.acceptor = std::move(acceptor), .guests = guests});
+      } else {
+        error = asio::error::address_family_not_supported;
+      }
+      if (error) {
+        return cannot_listen(fmt::format("the socket that was passed as {}", fd), error);
+      }
+    }
+    return {};
+  }
+
   Status open_local() {
     // A socket that a server left behind when it was killed answers nobody.
     struct stat status{};
@@ -275,9 +317,11 @@ class AsioNetwork final : public Network {
 
   template <class Client>
   void serve(const std::shared_ptr<Client>& client) {
+    ++clients_;
     asio::co_spawn(
         io_, [client] { return client->run(); },
         [this](const std::exception_ptr& error) {
+          --clients_;
           if (error) {
             std::rethrow_exception(error);
           }
@@ -294,7 +338,9 @@ class AsioNetwork final : public Network {
   const Guests http_{};
   std::list<Door> tcp_;
   std::list<Local::acceptor> local_;
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_;         // which are its own, to be removed
+  std::vector<std::string> passed_paths_;  // which are not
+  std::atomic<size_t> clients_{0};
   std::list<std::weak_ptr<Connection>> connections_;
   std::list<std::weak_ptr<ByteConnection>> sessions_;
   WorkThreads threads_;  // the first to go: they wake connections

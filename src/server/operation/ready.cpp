@@ -17,8 +17,10 @@ using Json = nlohmann::ordered_json;
 
 Response not_ready(const std::string& reason) {
   constexpr int kUnavailable = 503;
-  return {.status = kUnavailable,
-          .body = json_text(Json{{"status", "not ready"}, {"reason", reason}}) + "\n"};
+  Response response{.status = kUnavailable,
+                    .body = json_text(Json{{"status", "not ready"}, {"reason", reason}}) + "\n"};
+  response.headers.set("X-Mynah-Reason", reason);  // for who reads no body of an error
+  return response;
 }
 
 }  // namespace
