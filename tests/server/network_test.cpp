@@ -67,6 +67,10 @@ class FakeFront final : public Front {
                     ended("flood");
                   }};
     }
+    if (head.path == "/json" || head.path == "/fails" || head.path == "/events") {
+      return Plan{.accepts = Accepts::Nothing,
+                  .handler = [this](Exchange& exchange) { answer_late(exchange); }};
+    }
     if (head.path == "/wait") {
       return Plan{.accepts = Accepts::Nothing,
                   .handler = [this](Exchange& exchange) { wait(exchange); }};
@@ -92,6 +96,25 @@ class FakeFront final : public Front {
     lock.unlock();
     exchange.answer({.body = went_on ? "went on" : "stopped"});
     ended(went_on ? "went on" : "stopped");
+  }
+
+  // Has its client sent something until go_on() is called.
+  void answer_late(Exchange& exchange) {
+    const bool events = exchange.head().path == "/events";
+    exchange.fill_with({.type = events ? "text/event-stream" : "application/json"},
+                       events ? ": waiting\n\n" : " ", events);
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, exchange.stop(), [this] { return goes_on_; });
+    }
+    if (events) {
+      exchange.begin({.type = "text/event-stream", .body = "data: 1\n\n"});
+      exchange.end();
+    } else if (exchange.head().path == "/fails") {
+      exchange.answer({.status = 503, .body = "no"});
+    } else {
+      exchange.answer({.body = "{}"});
+    }
   }
 
   void go_on() {
@@ -156,6 +179,28 @@ class Serving : public ::testing::Test {
   std::unique_ptr<Network> network_;
   std::jthread thread_;
 };
+
+TEST_F(Serving, WhoWaitsLongIsSentSomethingAndNoErrorAsAnAnswer) {
+  NetworkOptions options;
+  options.connection.times.silence = std::chrono::milliseconds(1);
+  serve(options);
+  Client json = client();
+  Client fails = client();
+  Client events = client();
+  json.send("GET /json HTTP/1.1\r\n\r\n");
+  fails.send("GET /fails HTTP/1.1\r\n\r\n");
+  events.send("GET /events HTTP/1.1\r\n\r\n");
+  for (Client* one : {&json, &fails}) {
+    EXPECT_THAT(one->until("1\r\n \r\n1\r\n \r\n"), HasSubstr("HTTP/1.1 200 OK"));
+  }
+  EXPECT_THAT(events.until(": waiting\n\n\r\nb\r\n: waiting\n\n\r\n"), HasSubstr("event-stream"));
+  front_.go_on();
+  EXPECT_THAT(json.until("0\r\n\r\n"), HasSubstr("2\r\n{}\r\n"));
+  EXPECT_THAT(fails.rest(), Not(HasSubstr("0\r\n\r\n"))) << "nobody takes it for whole";
+  EXPECT_THAT(events.until("0\r\n\r\n"), HasSubstr("data: 1\n\n"));
+  json.send("GET /json HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(json.until("{}"), HasSubstr("HTTP/1.1 200 OK")) << "another request may follow";
+}
 
 TEST_F(Serving, RequestsFollowEachOtherOnAConnection) {
   serve();

@@ -1,6 +1,7 @@
 // Which handler answers what.
 #include "server/router.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -106,6 +107,49 @@ TEST_F(Routing, TheGateStandsBeforeThem) {
   locked.dress({}, dressed);
   EXPECT_THAT(std::string(dressed.headers.get("x-request-id")), ::testing::StartsWith("req_"));
   EXPECT_EQ(dressed.headers.get("x-content-type-options"), "nosniff");
+}
+
+TEST_F(Routing, AnswersAreDressedWithWhatIsKnownOfTheirRequest) {
+  Router all = router();
+  all.retry_after([] { return std::chrono::milliseconds(2'500); });
+  RequestHead head;
+  head.method = "GET";
+  head.path = "/v1/models";
+  head.headers.add("X-Request-Id", "mine");
+  ASSERT_TRUE(all.plan(head));
+  EXPECT_EQ(head.route, "/v1/models");
+  Response busy;
+  busy.status = 429;
+  all.dress(head, busy);
+  EXPECT_EQ(busy.headers.get("x-request-id"), "mine");
+  EXPECT_EQ(busy.headers.get("retry-after-ms"), "2500");
+  EXPECT_EQ(busy.headers.get("retry-after"), "3");
+  EXPECT_FALSE(busy.headers.has("x-mynah-queue-ms")) << "no model has computed for it";
+  head.work->begin();
+  Response limited;
+  limited.status = 429;
+  limited.headers.set("retry-after-ms", "7");
+  all.dress(head, limited);
+  EXPECT_EQ(limited.headers.get("retry-after-ms"), "7") << "whoever knows better says it";
+  EXPECT_TRUE(limited.headers.has("x-mynah-queue-ms"));
+  head.headers.set("X-Request-Id", "a b");
+  ASSERT_TRUE(all.plan(head));
+  EXPECT_THAT(head.work->id(), ::testing::StartsWith("req_"));
+}
+
+TEST_F(Routing, ABasePathIsTakenOff) {
+  Router all = router();
+  all.set_base_path("/x");
+  EXPECT_EQ(answer(all, "GET", "/x/v1/models"), "list");
+  EXPECT_EQ(answer(all, "GET", "/x/"), "page");
+  EXPECT_EQ(answer(all, "GET", "/v1/models"), "list") << "whoever stands behind the proxy";
+  EXPECT_THAT(answer(all, "GET", "/xv1/models"), HasSubstr("404 "));
+  RequestHead head;
+  head.method = "GET";
+  head.path = "/x";
+  const auto moved = all.plan(head);
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().headers.get("location"), "/x/");
 }
 
 TEST(JsonText, IsAnObjectThatNestsAsClientsDo) {
