@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "engine/open_placer.h"
 #include "server/http/errors.h"
 
 namespace mynah::server {
@@ -39,6 +40,19 @@ bool matches(std::string_view route, std::string_view path, std::string& part) {
   }
   part = taken;
   return true;
+}
+
+// What a request says of how long its models are kept: a field of its form, its query or its head;
+// "": nothing.
+std::string keep_alive_of(const Exchange& exchange) {
+  constexpr std::string_view kField = "keep_alive";
+  for (const auto& [name, value] : exchange.body().fields) {
+    if (name == kField) {
+      return value;
+    }
+  }
+  return std::string(
+      exchange.head().asked(kField).value_or(exchange.head().headers.get("x-mynah-keep-alive")));
 }
 
 }  // namespace
@@ -128,13 +142,28 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
     return Plan{.accepts = route->accepts, .handler = route->handler};
   }
   return Plan{.accepts = route->accepts,
-              .handler = [board = board_, handle = route->handler](Exchange& exchange) {
-                const std::shared_ptr<RequestWork>& work = exchange.head().work;
-                work->arrive();
-                const WorkBoard::Entry entry(*board, work);
-                const RequestScope scope(work);
-                handle(exchange);
+              .handler = [this, handle = route->handler](Exchange& exchange) {
+                have_handled(handle, exchange);
               }};
+}
+
+void Router::have_handled(const Handler& handle, Exchange& exchange) {
+  const std::shared_ptr<RequestWork>& work = exchange.head().work;
+  work->arrive();
+  if (const std::string wanted = keep_alive_of(exchange); !wanted.empty()) {
+    const auto idle = engine::parse_keep_alive("keep_alive", wanted);
+    if (!idle) {
+      exchange.answer(refusal(exchange.head(), {ErrorCode::InvalidInput, idle.error().message}));
+      return;
+    }
+    // Whoever says so lets go of a model, or keeps it loaded: that is a right of its own.
+    if (exchange.head().rights.has(Right::Models)) {
+      work->keep_models(*idle);
+    }
+  }
+  const WorkBoard::Entry entry(*board_, work);
+  const RequestScope scope(work);
+  handle(exchange);
 }
 
 std::string Router::id_of(const RequestHead& head) {

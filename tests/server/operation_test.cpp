@@ -1,4 +1,5 @@
 // What whoever runs a server asks of it, while it works.
+#include <chrono>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -82,6 +83,22 @@ TEST_F(Operation, IsReadyWhenItsModelsCompute) {
   EXPECT_EQ(test::body_of(get("/health/ready")), "{\"status\":\"ready\",\"models\":1}\n");
   EXPECT_THAT(get("/metrics"), HasSubstr("mynah_models_open 1\n"));
   EXPECT_THAT(get("/health/live"), Not(HasSubstr("X-Mynah-Queue-Ms")));
+}
+
+TEST_F(Operation, ARequestSaysHowLongItsModelIsKept) {
+  serve(options());
+  const auto speak = [this](const std::string& field) {
+    const std::string body = R"({"input": "One.", "voice": "slt", "response_format": "pcm"})";
+    return ask("POST /v1/audio/speech HTTP/1.1\r\nConnection: close\r\n" + field +
+               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  };
+  EXPECT_THAT(speak("X-Mynah-Keep-Alive: soon\r\n"), HasSubstr("keep_alive: wanted seconds"));
+  EXPECT_THAT(speak("X-Mynah-Keep-Alive: -1\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(get("/metrics"), HasSubstr("mynah_models_open 1\n"));
+  EXPECT_THAT(speak("X-Mynah-Keep-Alive: 0\r\n"), StartsWith("HTTP/1.1 200"));
+  while (!get("/metrics").contains("mynah_models_open 0\n")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 TEST_F(Operation, DevicesSayWhereAStageIsAndWhy) {

@@ -30,6 +30,17 @@ class RequestWork {
 
   [[nodiscard]] const std::string& owner() const { return owner_; }
 
+  // How long the models that it wants are kept once nobody uses them; none: for ever. Before any
+  // other thread knows of it.
+  void keep_models(std::optional<std::chrono::milliseconds> idle) { kept_ = {.idle = idle}; }
+
+  struct Kept {
+    std::optional<std::chrono::milliseconds> idle;
+  };
+
+  // None: it says nothing of that.
+  [[nodiscard]] const std::optional<Kept>& kept() const { return kept_; }
+
   // All of it came: what it waits is counted from now on.
   void arrive() { arrived_ = Clock::now(); }
 
@@ -53,6 +64,7 @@ class RequestWork {
  private:
   const std::string id_;
   std::string owner_;
+  std::optional<Kept> kept_;
   std::atomic<Does> does_{Does::Other};
   std::atomic<Clock::time_point> arrived_{Clock::now()};
   std::atomic<Clock::time_point> begun_{Clock::time_point()};

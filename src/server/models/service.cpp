@@ -55,6 +55,14 @@ std::string name_of(const std::string& path) {
   return (fs::is_directory(file, ignored) ? file.filename() : file.stem()).string();
 }
 
+// For as long as the request of this thread says.
+template <class Lease>
+void keep_as_asked(const Lease& lease) {
+  if (const auto work = RequestWork::here(); work != nullptr && work->kept()) {
+    engine::keep_alive(lease, work->kept()->idle);
+  }
+}
+
 }  // namespace
 
 Service::Service(ServiceOptions options, engine::Surroundings surroundings,
@@ -103,6 +111,7 @@ Result<Hearing> Service::hearing(const std::string& name) {
   wish.vad_model = options_.vad_model;
   wish.offline = options_.offline;
   MYNAH_TRY(auto lease, engine_->recognizer(std::move(wish), engine::Engine::Warm::Yes));
+  keep_as_asked(lease);
   std::string called = lease->model_path.empty() ? "builtin" : name_of(lease->model_path);
   return Hearing{.lease = std::move(lease),
                  .name = std::move(called),
@@ -225,6 +234,7 @@ Result<Speaking> Service::speaking_by(const std::string& voice, const std::strin
     return std::unexpected(std::move(error));
   }
   MYNAH_TRY(auto lease, engine_->synthesizer(wish, *model, engine::Engine::Warm::Yes));
+  keep_as_asked(lease);
   SpeakOptions options;
   options.voice.voice = model->voice;
   MYNAH_TRY_STATUS(lease->synthesizer->check(options));
