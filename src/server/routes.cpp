@@ -4,6 +4,8 @@
 #include <iterator>
 
 #include "server/compat/asr_webservice.h"
+#include "server/compat/kokoro.h"
+#include "server/compat/piper.h"
 #include "server/compat/whisper_cpp.h"
 #include "server/hear/transcriptions.h"
 #include "server/models/lists.h"
@@ -33,7 +35,8 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .help = "Text to speech, as OpenAI's API has it.",
        .handler = speech(service, media_program),
        .accepts = Accepts::Text,
-       .rights = {Right::Speak}},
+       .rights = {Right::Speak},
+       .fields = speech_fields()},
       {.method = "GET",
        .path = "/v1/audio/voices",
        .help = "The names of the voices that are here.",
@@ -93,6 +96,8 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .open = Open::ToAll},
   };
   std::ranges::move(operation_routes(service), std::back_inserter(routes));
+  std::ranges::move(kokoro_routes(service, media_program), std::back_inserter(routes));
+  std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(page_routes(), std::back_inserter(routes));
   return routes;
 }

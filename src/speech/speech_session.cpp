@@ -186,7 +186,10 @@ Result<SpeechSession::Stretch> SpeechSession::stretch_of(const SpeakPart& part) 
   stretch.voice.speed = std::clamp(options_.voice.speed * static_cast<float>(part.rate),
                                    static_cast<float>(kLeastRate), static_cast<float>(kMostRate));
   std::string language = voice_.language;
-  if (!part.voice.empty()) {
+  if (!options_.voice_files && is_voice_file(part.voice)) {
+    warn(std::vector{std::string(
+        "a voice is wanted by its name here, not as a file; the text's own voice goes on")});
+  } else if (!part.voice.empty()) {
     if (const auto voice = model_.find_voice(part.voice)) {
       stretch.voice.voice = part.voice;
       language = voice->language;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "speech/speech_session.h"
 #include "speech/voice_loudness.h"
 
@@ -28,6 +29,46 @@ Status check_range(std::string_view what, double value, double least, double mos
   return fail(ErrorCode::InvalidInput,
               fmt::format("{}: wanted {} to {}, found {:.6g}", what, least, most, value));
 }
+
+// A model that says nothing, and keeps what it was to say.
+class Scribe final : public VoiceModel {
+ public:
+  explicit Scribe(const VoiceModel& model) : model_(model) {}
+
+  [[nodiscard]] std::string name() const override { return model_.name(); }
+
+  [[nodiscard]] int rate_hz() const override { return model_.rate_hz(); }
+
+  [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return model_.voices(); }
+
+  [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
+    return model_.find_voice(voice);
+  }
+
+  [[nodiscard]] size_t most_phonemes() const override { return model_.most_phonemes(); }
+
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return model_.alphabet(); }
+
+  [[nodiscard]] const VoiceReading& reading() const override { return model_.reading(); }
+
+  [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
+                                          const VoiceSettings& /*settings*/) const override {
+    written_ += (written_.empty() ? "" : " ") + joined(words);
+    return ClauseSound{.samples = {},
+                       .words = std::vector<std::vector<PhonemeSound>>(words.size())};
+  }
+
+  [[nodiscard]] const std::string& written() const { return written_; }
+
+ private:
+  const VoiceModel& model_;
+  mutable std::string written_;
+};
+
+class NobodyListens final : public SpeechObserver {
+ public:
+  Status on_clause(const SpokenClause& /*clause*/) override { return {}; }
+};
 
 }  // namespace
 
@@ -75,6 +116,38 @@ Status Synthesizer::speak(std::string_view text, const SpeakOptions& options,
   MYNAH_TRY(const auto speaking, session(options, observer, stop));
   MYNAH_TRY_STATUS(speaking->push(text));
   return speaking->finish();
+}
+
+Result<std::string> Synthesizer::phonemes(std::string_view text, SpeakOptions options,
+                                          const std::stop_token& stop) const {
+  if (model_->reading().by == ReadBy::Letters) {
+    return fail(ErrorCode::Unsupported,
+                model_->name() +
+                    " reads letters: wanted a voice that reads phonemes, such as "
+                    "Kokoro's");
+  }
+  MYNAH_TRY(VoiceFacts voice, check(options));
+  options.loudness_lufs.reset();
+  options.first_phonemes = 0;
+  const Scribe scribe(*model_);
+  NobodyListens observer;
+  SpeechSession session(scribe, phonemizers_, *loudness_, std::move(options), std::move(voice),
+                        observer, stop);
+  MYNAH_TRY_STATUS(session.push(text));
+  MYNAH_TRY_STATUS(session.finish());
+  return scribe.written();
+}
+
+bool is_voice_file(std::string_view voice) {
+  for (size_t at = voice.find('.'); at != std::string_view::npos; at = voice.find('.', at + 1)) {
+    const bool in_number = at > 0 && at + 1 < voice.size() &&
+                           is_ascii_digit(static_cast<unsigned char>(voice[at - 1])) &&
+                           is_ascii_digit(static_cast<unsigned char>(voice[at + 1]));
+    if (!in_number) {
+      return true;
+    }
+  }
+  return voice.contains('/');
 }
 
 }  // namespace mynah

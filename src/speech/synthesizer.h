@@ -44,6 +44,8 @@ struct SpeakOptions {
   // kMostPeak_dBTP. None: as loud as its model speaks.
   std::optional<double> loudness_lufs{};
   TextKind kind = TextKind::Plain;
+  // Whether marks in the text may name files as voices, as whoever sits at this machine may.
+  bool voice_files = true;
   bool normalize = true;                     // numbers, signs and short forms in words
   EmojiReading emoji = EmojiReading::Names;  // of normalized text
   // Silence between two clauses of a sentence that was cut, two sentences, two paragraphs, at speed
@@ -134,6 +136,11 @@ class Synthesizer {
   [[nodiscard]] Status speak(std::string_view text, const SpeakOptions& options,
                              SpeechObserver& observer, const std::stop_token& stop) const;
 
+  // The phonemes of a text, as speak() would give them to the model: what TextKind::Phonemes takes.
+  // Unsupported where the model reads letters.
+  [[nodiscard]] Result<std::string> phonemes(std::string_view text, SpeakOptions options,
+                                             const std::stop_token& stop) const;
+
   [[nodiscard]] const VoiceModel& model() const { return *model_; }
 
   // Measures how loud a voice is, unless that is known. Errors: the model's.
@@ -147,6 +154,9 @@ class Synthesizer {
   PhonemizerSource phonemizers_;
   std::unique_ptr<VoiceLoudness> loudness_;
 };
+
+// Whether a voice that somebody names is a file: "." stands in the numbers of a mix alone.
+[[nodiscard]] bool is_voice_file(std::string_view voice);
 
 // Flite's US-English voices, which need no weights and read words as they are written
 // (WrittenWords): what there is when nothing else is.

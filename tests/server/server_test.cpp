@@ -1,17 +1,13 @@
 // A server with what needs no weights: the built-in recogniser and voice.
 #include "server/server.h"
 
-#include <stop_token>
 #include <string>
-#include <thread>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "server/client.h"
-#include "temporary_folder.h"
+#include "server/whole_server.h"
 
 namespace mynah::server {
 namespace {
@@ -19,72 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
+using WholeServer = test::WholeServer;
 using Json = nlohmann::json;
-
-class WholeServer : public ::testing::Test {
- protected:
-  [[nodiscard]] engine::Surroundings surroundings() const {
-    return {.environment =
-                Environment({{"HOME", folder_.path()}, {"MYNAH_HOME", folder_ / "home"}})};
-  }
-
-  [[nodiscard]] static ServerOptions options() {
-    ServerOptions options;
-    options.network.port = 0;
-    options.wyoming_port = 0;
-    options.service.placement.device = "cpu";
-    options.service.placement.threads = 1;
-    options.network.connection.limits.spool_folder = ::testing::TempDir();
-    return options;
-  }
-
-  void serve(ServerOptions options) {
-    auto server = Server::create(std::move(options), surroundings());
-    ASSERT_TRUE(server) << server.error().message;
-    server_ = *std::move(server);
-    thread_ = std::jthread([this](const std::stop_token& stop) { server_->run(stop); });
-  }
-
-  // Head and body of an answer whose end is that of the connection.
-  [[nodiscard]] std::string ask(const std::string& request) const {
-    test::Client client(server_->addresses().front());
-    client.send(request);
-    return client.rest();
-  }
-
-  [[nodiscard]] std::string get(const std::string& path) const {
-    return ask("GET " + path + " HTTP/1.1\r\nConnection: close\r\n\r\n");
-  }
-
-  // `headers`: more of them, each with its end of line.
-  [[nodiscard]] std::string post(const std::string& path, const std::string& body,
-                                 const std::string& headers = {},
-                                 const std::string& type = "application/json") const {
-    return ask("POST " + path + " HTTP/1.1\r\nConnection: close\r\n" + headers + "Content-Type: " +
-               type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-  }
-
-  // A form with a file called "a.raw" of silence, and fields.
-  [[nodiscard]] std::string post_form(
-      const std::string& path, const std::vector<std::pair<std::string, std::string>>& fields,
-      const std::string& file_field, const std::string& file) const {
-    std::string body;
-    for (const auto& [name, value] : fields) {
-      body += fmt::format("--b\r\nContent-Disposition: form-data; name=\"{}\"\r\n\r\n{}\r\n", name,
-                          value);
-    }
-    if (!file_field.empty()) {
-      body += fmt::format(
-          "--b\r\nContent-Disposition: form-data; name=\"{}\"; filename=\"a.raw\"\r\n\r\n{}\r\n",
-          file_field, file);
-    }
-    return post(path, body + "--b--\r\n", {}, "multipart/form-data; boundary=b");
-  }
-
-  mynah::test::TemporaryFolder folder_;
-  std::unique_ptr<Server> server_;
-  std::jthread thread_;  // the first to go
-};
 
 TEST_F(WholeServer, LetsOthersInWithAKeyOnly) {
   ServerOptions wide = options();

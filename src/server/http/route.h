@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "server/http/fields.h"
 #include "server/http/front.h"
 
 namespace mynah::server {
@@ -21,7 +22,8 @@ struct Route {
   Handler handler;
   Accepts accepts = Accepts::Nothing;
   Open open = Open::WithKey;
-  Rights rights{};  // that a key must have
+  Rights rights{};         // that a key must have
+  FieldTable fields = {};  // that the handler reads: of the body, or of the query
 };
 
 }  // namespace mynah::server

@@ -77,6 +77,25 @@ bool Upload::starts_with(std::string_view beginning) const {
          first == beginning;
 }
 
+Status Upload::read(FunctionRef<void(std::string_view)> take, const std::stop_token& stop) const {
+  std::string piece(size_t{256} << 10U, '\0');
+  for (uint64_t at = 0; at < size_;) {
+    const ssize_t got = ::pread(fd_.get(), piece.data(), piece.size(), static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      return no_room("reading what was sent");
+    }
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
+    take(std::string_view(piece).substr(0, static_cast<size_t>(got)));
+    at += static_cast<uint64_t>(got);
+  }
+  return {};
+}
+
 Result<InputFile> Upload::open(std::string name) const {
   if (size_ == 0) {
     return fail(ErrorCode::InvalidInput, name + " is empty: wanted a recording");

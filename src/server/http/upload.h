@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "audio/input_file.h"
 #include "base/result.h"
+#include "base/thread_pool.h"
 #include "base/unique_fd.h"
 
 namespace mynah::server {
@@ -23,6 +25,9 @@ class Upload {
   [[nodiscard]] uint64_t size_bytes() const { return size_; }
 
   [[nodiscard]] bool starts_with(std::string_view beginning) const;
+
+  // Tells all bytes, piece by piece. Io where they cannot be read; Cancelled.
+  Status read(FunctionRef<void(std::string_view)> take, const std::stop_token& stop) const;
 
   // The bytes as a recording called `name`, to be read from the start. One reader at a time.
   [[nodiscard]] Result<InputFile> open(std::string name) const;

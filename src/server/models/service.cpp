@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/ascii.h"
 #include "engine/idle_check.h"
 #include "engine/installed.h"
 #include "engine/store_folders.h"
@@ -23,22 +22,6 @@ Status check_is_no_path(const std::string& what, const std::string& name) {
   if (name.contains('/') || name.starts_with('.')) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("{}: wanted a name, found the path '{}'", what, name));
-  }
-  return {};
-}
-
-// The same of a voice, where a point may stand in the numbers of a mix alone: a file's name has
-// another.
-Status check_is_no_file(const std::string& voice) {
-  MYNAH_TRY_STATUS(check_is_no_path("voice", voice));
-  for (size_t at = voice.find('.'); at != std::string::npos; at = voice.find('.', at + 1)) {
-    const bool in_number = at > 0 && is_ascii_digit(static_cast<unsigned char>(voice[at - 1])) &&
-                           at + 1 < voice.size() &&
-                           is_ascii_digit(static_cast<unsigned char>(voice[at + 1]));
-    if (!in_number) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("voice: wanted a name, found the file '{}'", voice));
-    }
   }
   return {};
 }
@@ -203,7 +186,10 @@ Result<Speaking> Service::speaking(const std::string& voice, const std::string& 
   if (const auto work = RequestWork::here()) {
     work->want(RequestWork::Does::Speak);
   }
-  MYNAH_TRY_STATUS(check_is_no_file(voice));
+  if (is_voice_file(voice)) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("voice: wanted a name, found the file '{}'", voice));
+  }
   // OpenAI's voices are those of other models: each has some that sound like it, or any will do.
   std::vector<std::string> wanted = {voice};
   if (const auto like = voices_like(voice); !like.empty()) {
@@ -239,8 +225,10 @@ Result<Speaking> Service::speaking_by(const std::string& voice, const std::strin
   options.voice.voice = model->voice;
   MYNAH_TRY_STATUS(lease->synthesizer->check(options));
   std::string called = lease->synthesizer->model().name();
-  return Speaking{
-      .lease = std::move(lease), .name = std::move(called), .voice = std::move(model->voice)};
+  return Speaking{.lease = std::move(lease),
+                  .name = std::move(called),
+                  .voice = std::move(model->voice),
+                  .metrics = &metrics_};
 }
 
 }  // namespace mynah::server

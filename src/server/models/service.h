@@ -51,6 +51,7 @@ struct Speaking {
   engine::Leases<engine::OpenedSynthesizer>::Lease lease;
   std::string name;
   std::string voice;
+  Metrics* metrics = nullptr;
 };
 
 // Thread-safe.

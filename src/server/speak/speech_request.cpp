@@ -1,79 +1,206 @@
 #include "server/speak/speech_request.h"
 
 #include <algorithm>
-#include <optional>
+#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "server/http/json_text.h"
+#include "base/ascii.h"
 
 namespace mynah::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr double kSlowest = 0.25;
+constexpr double kFastest = 4;
+constexpr double kMostVolume = 10;
+constexpr double kLeastRate_hz = 8000;
+constexpr double kMostRate_hz = 48000;
 
-std::unexpected<FieldError> wrong(std::string field, std::string message) {
-  return std::unexpected(FieldError{.field = std::move(field),
-                                    .error = {ErrorCode::InvalidInput, std::move(message)}});
+// What both requests have.
+constexpr Field kInput = {.name = "input", .help = "The text.", .wanted = true};
+constexpr Field kModel = {.name = "model",
+                          .help = "Passed over: the voice says which model speaks."};
+constexpr Field kVoice = {
+    .name = "voice",
+    .type = FieldType::Voice,
+    .help = "A voice, one of OpenAI's, or a mix such as af_bella(2)+af_sky; none: the best here."};
+constexpr Field kFormat = {
+    .name = "response_format", .help = "mp3.", .choices = "mp3 opus aac flac wav pcm"};
+constexpr Field kSpeed = {.name = "speed",
+                          .type = FieldType::Number,
+                          .help = "1 is the voice's own.",
+                          .least = kSlowest,
+                          .most = kFastest};
+constexpr Field kStream = {
+    .name = "stream",
+    .type = FieldType::Flag,
+    .help = "False: the answer comes when all of the sound is there, with its length."};
+constexpr Field kLanguage = {
+    .name = "lang_code",
+    .help = "The text's language: a tag such as en-GB, or one of Kokoro's letters."};
+constexpr Field kVolume = {.name = "volume_multiplier",
+                           .type = FieldType::Number,
+                           .help = "How loud: 1 is the voice's own.",
+                           .most = kMostVolume};
+constexpr Field kNormalization = {
+    .name = "normalization_options",
+    .type = FieldType::Any,
+    .help = "An object; its normalize says whether numbers and signs are read as words."};
+constexpr Field kSsml = {
+    .name = "ssml", .type = FieldType::Flag, .help = "The text is SSML, and not Markdown."};
+constexpr Field kRate = {.name = "sample_rate",
+                         .type = FieldType::Whole,
+                         .help = "Of the sound, in hertz.",
+                         .least = kLeastRate_hz,
+                         .most = kMostRate_hz};
+// Marks such as [voice:af_sky] are always read, and nothing is kept here to be fetched.
+constexpr Field kVoiceTags = {
+    .name = "allow_voice_tags", .type = FieldType::Flag, .help = "Ignored.", .ignored = true};
+constexpr Field kDownload = {
+    .name = "return_download_link", .type = FieldType::Flag, .help = "Ignored.", .ignored = true};
+constexpr Field kAliases = {
+    .name = "voice_aliases", .type = FieldType::Any, .help = "Ignored.", .ignored = true};
+
+constexpr std::array<Field, 18> kSpeechFields = {
+    {kInput,
+     kModel,
+     kVoice,
+     kFormat,
+     kSpeed,
+     kStream,
+     {.name = "stream_format", .help = "audio, or server-sent events.", .choices = "audio sse"},
+     kLanguage,
+     kVolume,
+     kNormalization,
+     kSsml,
+     kRate,
+     {.name = "instructions", .help = "Ignored.", .ignored = true},
+     kVoiceTags,
+     kDownload,
+     {.name = "download_format", .help = "Ignored.", .ignored = true},
+     {.name = "return_timing", .type = FieldType::Flag, .help = "Ignored.", .ignored = true},
+     kAliases}};
+
+constexpr std::array<Field, 15> kCaptionedFields = {
+    {kInput,
+     kModel,
+     kVoice,
+     kFormat,
+     kSpeed,
+     kStream,
+     {.name = "return_timestamps",
+      .type = FieldType::Flag,
+      .help = "Whether words and their times come with the sound."},
+     kLanguage,
+     kVolume,
+     kNormalization,
+     kSsml,
+     kRate,
+     kVoiceTags,
+     kDownload,
+     kAliases}};
+
+constexpr double kMostPause_s = 10;
+
+constexpr std::array<Field, 13> kDialogueFields = {
+    {{.name = "turns",
+      .type = FieldType::Any,
+      .help = "A list of {voice, text}, spoken one after the other."},
+     {.name = "inputs", .type = FieldType::Any, .help = "The same, as others call it."},
+     {.name = "pause_between_turns",
+      .type = FieldType::Number,
+      .help = "Seconds of silence.",
+      .most = kMostPause_s},
+     kModel,
+     kFormat,
+     kSpeed,
+     kStream,
+     kLanguage,
+     kVolume,
+     kNormalization,
+     kRate,
+     kDownload,
+     kAliases}};
+
+// What all have of it.
+std::expected<SpeechRequest, FieldError> sound_of(const FieldValues& values) {
+  SpeechRequest request;
+  request.format = sound_format_by(values.text("response_format"), SoundFormat::Mp3);
+  request.delivery = values.flag("stream", true) ? SoundDelivery::Stream : SoundDelivery::Whole;
+  if (values.has("sample_rate")) {
+    request.rate_hz = static_cast<int>(values.number("sample_rate", 0));
+  }
+  request.options = client_speak_options();
+  request.options.voice.speed = static_cast<float>(values.number("speed", 1));
+  request.options.volume = static_cast<float>(values.number("volume_multiplier", 1));
+  request.options.language = language_of_code(values.text("lang_code"));
+  request.ignored = values.ignored();
+  const auto* const normalization = values.find("normalization_options");
+  if (normalization == nullptr) {
+    return request;
+  }
+  if (!normalization->is_object()) {
+    return wrong_field("normalization_options", "normalization_options: wanted an object");
+  }
+  const auto normalize = normalization->find("normalize");
+  const bool found = normalize != normalization->end();
+  if (found && !normalize->is_boolean()) {
+    return wrong_field("normalization_options",
+                       "normalization_options.normalize: wanted true or false");
+  }
+  request.options.normalize = !found || normalize->get<bool>();
+  if (normalization->size() > (found ? 1U : 0U)) {
+    request.ignored.emplace_back("normalization_options");  // but for that one
+  }
+  return request;
 }
 
-// Members of a request's object; one that is null is not there.
-class Members {
- public:
-  explicit Members(const Json& object) : object_(object) {}
-
-  [[nodiscard]] const Json* find(const char* name) const {
-    const auto found = object_.find(name);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
+// What both for one text have of it.
+std::expected<SpeechRequest, FieldError> request_of(const FieldValues& values) {
+  MYNAH_TRY(SpeechRequest request, sound_of(values));
+  request.input = values.text("input");
+  request.voice = values.text("voice");
+  if (values.flag("ssml", false)) {
+    request.options.kind = TextKind::Ssml;
   }
+  return request;
+}
 
-  [[nodiscard]] std::expected<std::string, FieldError> text(const char* name) const {
-    const Json* const found = find(name);
-    if (found == nullptr) {
-      return std::string();
-    }
-    if (!found->is_string()) {
-      return wrong(name, fmt::format("{}: wanted text, found {}", name, shortened(found->dump())));
-    }
-    return found->get<std::string>();
-  }
+}  // namespace
 
-  [[nodiscard]] std::expected<double, FieldError> number(const char* name, double least,
-                                                         double most, double initial) const {
-    const Json* const found = find(name);
-    if (found == nullptr) {
-      return initial;
-    }
-    const double value = found->is_number() ? found->get<double>() : least - 1;
-    if (!(value >= least) || !(value <= most)) {
-      return wrong(name, fmt::format("{}: wanted a number from {} to {}, found {}", name, least,
-                                     most, shortened(found->dump())));
-    }
-    return value;
-  }
+FieldTable speech_fields() {
+  return kSpeechFields;
+}
 
- private:
-  static std::string shortened(std::string text) {
-    constexpr size_t kMost = 80;
-    if (text.size() > kMost) {
-      text.resize(kMost);
-      text += "...";
-    }
-    return text;
-  }
+FieldTable captioned_fields() {
+  return kCaptionedFields;
+}
 
-  const Json& object_;
-};
+FieldTable dialogue_fields() {
+  return kDialogueFields;
+}
 
-// Kokoro's letters for languages (hexgrad/kokoro, pipeline.py LANG_CODES), or a tag as it is.
-std::string language_of(const std::string& code) {
+SpeakOptions client_speak_options() {
+  SpeakOptions options;
+  options.kind = TextKind::Markdown;
+  options.voice_files = false;
+  options.first_phonemes = kEarlyPhonemes;
+  return options;
+}
+
+SoundFormat sound_format_by(std::string_view name, SoundFormat initial) {
+  const auto found = std::ranges::find(kSoundFormats, name, &SoundFormatName::name);
+  return found == kSoundFormats.end() ? initial : found->format;
+}
+
+std::string language_of_code(const std::string& code) {
   struct Letter {
     std::string_view code;
     std::string_view tag;
   };
 
+  // hexgrad/kokoro, pipeline.py LANG_CODES.
   constexpr std::array<Letter, 9> kLetters = {{{"a", "en-US"},
                                                {"b", "en-GB"},
                                                {"e", "es"},
@@ -87,56 +214,47 @@ std::string language_of(const std::string& code) {
   return found == kLetters.end() ? code : std::string(found->tag);
 }
 
-// A name, or an object with an id.
-std::expected<std::string, FieldError> voice_of(const Members& members) {
-  const Json* const voice = members.find("voice");
-  if (voice != nullptr && voice->is_object() && voice->contains("id") &&
-      (*voice)["id"].is_string()) {
-    return (*voice)["id"].get<std::string>();
+std::expected<SpeechRequest, FieldError> parse_speech(const std::string& text) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kSpeechFields, text));
+  MYNAH_TRY(SpeechRequest request, request_of(values));
+  if (values.text("stream_format") == "sse") {
+    request.delivery = SoundDelivery::Events;
   }
-  return members.text("voice");
+  return request;
 }
 
-}  // namespace
+std::expected<SpeechRequest, FieldError> parse_captioned(const std::string& text) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kCaptionedFields, text));
+  MYNAH_TRY(SpeechRequest request, request_of(values));
+  request.word_times = values.flag("return_timestamps", true);
+  return request;
+}
 
-std::expected<SpeechRequest, FieldError> parse_speech(const std::string& text) {
-  const Json object = parse_object(text);
-  if (!object.is_object()) {
-    return wrong("", "wanted a JSON object such as {\"input\": \"Hello.\", \"voice\": \"alloy\"}");
+std::expected<DialogueRequest, FieldError> parse_dialogue(const std::string& text) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kDialogueFields, text));
+  DialogueRequest request;
+  MYNAH_TRY(request.speech, sound_of(values));
+  request.pause_s = values.number("pause_between_turns", 0);
+  const char* const name = values.has("turns") ? "turns" : "inputs";
+  const auto* const turns = values.find(name);
+  if (turns == nullptr || !turns->is_array() || turns->empty()) {
+    return wrong_field("turns", "turns: wanted a list of {voice, text}");
   }
-  const Members members(object);
-  SpeechRequest request;
-  MYNAH_TRY(request.input, members.text("input"));
-  if (request.input.find_first_not_of(" \t\r\n") == std::string::npos) {
-    return wrong("input", "input: wanted a text, found none");
-  }
-  MYNAH_TRY(request.voice, voice_of(members));
-  MYNAH_TRY(const std::string format, members.text("response_format"));
-  if (!format.empty()) {
-    const auto found = std::ranges::find(kSoundFormats, format, &SoundFormatName::name);
-    if (found == kSoundFormats.end()) {
-      return wrong("response_format",
-                   fmt::format("response_format: wanted mp3, opus, aac, flac, wav or pcm, found "
-                               "'{}'",
-                               format));
+  const auto text_of = [](const auto& object, const char* member) {
+    const auto found = object.find(member);
+    return found != object.end() && found->is_string() ? found->template get<std::string>()
+                                                       : std::string();
+  };
+  for (const auto& turn : *turns) {
+    DialogueRequest::Turn one;
+    if (turn.is_object()) {
+      one.voice = text_of(turn, turn.contains("voice") ? "voice" : "voice_id");
+      one.text = text_of(turn, "text");
     }
-    request.format = found->format;
-  }
-  MYNAH_TRY(const std::string stream_format, members.text("stream_format"));
-  if (!stream_format.empty() && stream_format != "audio" && stream_format != "sse") {
-    return wrong("stream_format",
-                 fmt::format("stream_format: wanted audio or sse, found '{}'", stream_format));
-  }
-  request.events = stream_format == "sse";
-  MYNAH_TRY(const double speed, members.number("speed", 0.25, 4, 1));
-  request.options.voice.speed = static_cast<float>(speed);
-  MYNAH_TRY(const double volume, members.number("volume_multiplier", 0, 10, 1));
-  request.options.volume = static_cast<float>(volume);
-  MYNAH_TRY(const std::string language, members.text("lang_code"));
-  request.options.language = language_of(language);
-  request.options.kind = TextKind::Markdown;
-  if (members.find("instructions") != nullptr) {
-    request.ignored.emplace_back("instructions");
+    if (one.voice.empty() || trimmed(one.text).empty()) {
+      return wrong_field(name, fmt::format("{}: wanted a voice and a text of each", name));
+    }
+    request.turns.push_back(std::move(one));
   }
   return request;
 }

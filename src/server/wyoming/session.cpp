@@ -9,6 +9,7 @@
 
 #include "audio/sound_writer.h"
 #include "server/hear/hear_file.h"
+#include "server/speak/speech_request.h"
 #include "server/wyoming/describe.h"
 #include "server/wyoming/message.h"
 
@@ -59,11 +60,12 @@ class Speech final : public SpeechObserver {
     std::string name = voice.text("speaker");
     name = name.empty() ? voice.text("name") : name;
     MYNAH_TRY(Speaking speaking, service.speaking(name, tag_of(voice.text("language"))));
-    SpeakOptions options;
+    SpeakOptions options = client_speak_options();
     options.voice.voice = speaking.voice;
     options.language = tag_of(voice.text("language"));
-    options.kind = asked.text("text_format") == "ssml" ? TextKind::Ssml : TextKind::Markdown;
-    options.first_phonemes = kEarlyPhonemes;
+    if (asked.text("text_format") == "ssml") {
+      options.kind = TextKind::Ssml;
+    }
     std::unique_ptr<Speech> speech(new Speech(std::move(speaking), outbox));
     MYNAH_TRY_STATUS(speech->open(options));
     return speech;
