@@ -19,18 +19,6 @@ namespace mynah::server {
 std::vector<Route> all_routes(Service& service, const std::string& media_program) {
   std::vector<Route> routes = {
       {.method = "POST",
-       .path = "/v1/audio/transcriptions",
-       .help = "Speech to text, as OpenAI's API has it.",
-       .handler = transcriptions(service, Task::Transcribe, media_program),
-       .accepts = Accepts::Form,
-       .rights = {Right::Hear}},
-      {.method = "POST",
-       .path = "/v1/audio/translations",
-       .help = "Speech to English text, as OpenAI's API has it.",
-       .handler = transcriptions(service, Task::Translate, media_program),
-       .accepts = Accepts::Form,
-       .rights = {Right::Hear}},
-      {.method = "POST",
        .path = "/v1/audio/speech",
        .help = "Text to speech, as OpenAI's API has it.",
        .handler = speech(service, media_program),
@@ -55,30 +43,6 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .path = "/v1/models/{name}",
        .help = "One of them.",
        .handler = one_model(service)},
-      {.method = "POST",
-       .path = "/inference",
-       .help = "Speech to text, as whisper.cpp's server has it.",
-       .handler = whisper_cpp_inference(service, media_program),
-       .accepts = Accepts::Form,
-       .rights = {Right::Hear}},
-      {.method = "POST",
-       .path = "/load",
-       .help = "The model that is meant where none is named, as whisper.cpp's server has it.",
-       .handler = whisper_cpp_load(service),
-       .accepts = Accepts::Form,
-       .rights = {Right::Models}},
-      {.method = "POST",
-       .path = "/asr",
-       .help = "Speech to text, as whisper-asr-webservice has it.",
-       .handler = asr(service, media_program),
-       .accepts = Accepts::Form,
-       .rights = {Right::Hear}},
-      {.method = "POST",
-       .path = "/detect-language",
-       .help = "The language of a recording, as whisper-asr-webservice has it.",
-       .handler = detect_language(service, media_program),
-       .accepts = Accepts::Form,
-       .rights = {Right::Hear}},
       {.method = "GET",
        .path = "/health",
        .help = "Whether the server lives.",
@@ -96,6 +60,11 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .open = Open::ToAll},
   };
   std::ranges::move(operation_routes(service), std::back_inserter(routes));
+  const HearingParts parts{
+      .service = &service, .once = std::make_shared<HeardOnce>(), .media_program = media_program};
+  std::ranges::move(transcription_routes(parts), std::back_inserter(routes));
+  std::ranges::move(whisper_cpp_routes(parts), std::back_inserter(routes));
+  std::ranges::move(asr_routes(parts), std::back_inserter(routes));
   std::ranges::move(kokoro_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(page_routes(), std::back_inserter(routes));

@@ -120,8 +120,12 @@ TEST_F(WholeServer, HearsInEveryWay) {
   const std::string json = post_form("/v1/audio/transcriptions", {}, "file", wav);
   EXPECT_THAT(json, HasSubstr("X-Mynah-Model: builtin"));
   EXPECT_EQ(Json::parse(json.substr(json.find("\r\n\r\n")))["no_speech"], true);
+  EXPECT_THAT(json, Not(HasSubstr("X-Mynah-Shared")));
+  EXPECT_THAT(post_form("/v1/audio/transcriptions", {}, "file", wav),
+              HasSubstr("X-Mynah-Shared: kept"));
   const std::string stream =
       post_form("/v1/audio/transcriptions", {{"stream", "true"}}, "file", wav);
+  EXPECT_THAT(stream, Not(HasSubstr("X-Mynah-Shared")));
   EXPECT_THAT(stream, HasSubstr(R"(data: {"type":"transcript.text.done","text":"")"));
 }
 

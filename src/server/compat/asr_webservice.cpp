@@ -10,7 +10,6 @@
 
 #include "server/hear/hear_file.h"
 #include "server/http/errors.h"
-#include "server/http/form.h"
 #include "server/http/json_text.h"
 #include "speech/writers.h"
 
@@ -48,61 +47,82 @@ AudioOpenOptions audio_of(const FormFile& file, bool encode, const std::string& 
   return audio;
 }
 
-Result<RecognizerOptions> options_of(const FormValues& query) {
+constexpr Field kRecording = {
+    .name = kFile, .type = FieldType::File, .help = "The recording.", .wanted = true};
+constexpr Field kEncode = {.name = "encode",
+                           .type = FieldType::Flag,
+                           .help = "False: it is samples without a header, 16 kHz, 16 bits, mono."};
+// Bazarr's name of the film: what is sent tells enough.
+constexpr Field kVideo = {.name = "video_file", .help = "Ignored.", .ignored = true};
+
+// Of the query, as the recording alone is in the body.
+constexpr std::array<Field, 12> kAsrFields = {
+    {kRecording,
+     {.name = "task", .help = "transcribe.", .choices = "transcribe translate"},
+     {.name = "language", .help = "A code such as en; none: it is found out."},
+     {.name = "initial_prompt", .help = "What the text may go on from."},
+     {.name = "word_timestamps", .type = FieldType::Flag, .help = "Words have times too."},
+     {.name = "output", .help = "txt.", .choices = "txt vtt srt tsv json"},
+     kEncode,
+     {.name = "diarize", .type = FieldType::Flag, .help = "Refused where it is true."},
+     {.name = "vad_filter", .type = FieldType::Flag, .help = "Ignored.", .ignored = true},
+     {.name = "min_speakers", .help = "Ignored.", .ignored = true},
+     {.name = "max_speakers", .help = "Ignored.", .ignored = true},
+     kVideo}};
+
+constexpr std::array<Field, 3> kDetectFields = {{kRecording, kEncode, kVideo}};
+
+RecognizerOptions options_of(const FieldValues& query) {
   RecognizerOptions options;
-  const std::string task = query.text("task");
-  if (!task.empty() && task != "transcribe" && task != "translate") {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("task: wanted transcribe or translate, found '{}'", task));
-  }
-  options.decoding.task = task == "translate" ? Task::Translate : Task::Transcribe;
-  const std::string language = query.text("language");
-  options.decoding.language = language.empty() ? "auto" : language;
+  options.decoding.task = query.text("task") == "translate" ? Task::Translate : Task::Transcribe;
+  options.decoding.language = query.has("language") ? query.text("language") : "auto";
   options.cutting.initial_prompt = query.text("initial_prompt");
-  MYNAH_TRY(const auto words, query.flag("word_timestamps"));
-  options.decoding.words = words.value_or(false);
-  MYNAH_TRY(const auto diarize, query.flag("diarize"));
-  if (diarize.value_or(false)) {
-    return fail(ErrorCode::Unsupported, "diarize: who speaks is not told apart yet");
-  }
+  const std::string output = query.text("output");
+  options.decoding.words =
+      query.flag("word_timestamps", false) || output == "srt" || output == "vtt";
   return options;
 }
 
-void answer_asr(Service& service, const std::string& media_program, Exchange& exchange) {
-  const FormValues query(exchange.head().query);
-  const FormFile* const file = recording_of(exchange.body(), kFile);
-  if (file == nullptr) {
-    exchange.answer(asr_error({ErrorCode::InvalidInput, "audio_file: wanted a recording"}));
+// What the query says, where there is a recording.
+Result<FieldValues> query_of(const Exchange& exchange, FieldTable table) {
+  if (recording_of(exchange.body(), kFile) == nullptr) {
+    return fail(ErrorCode::InvalidInput, "audio_file: wanted a recording");
+  }
+  auto values = FieldValues::of_form(table, exchange.head().query);
+  if (!values) {
+    return std::unexpected(std::move(values).error().error);
+  }
+  return *std::move(values);
+}
+
+void answer_asr(const HearingParts& parts, Exchange& exchange) {
+  const auto query = query_of(exchange, kAsrFields);
+  if (!query) {
+    exchange.answer(asr_error(query.error()));
     return;
   }
-  auto options = options_of(query);
-  const auto encode = query.flag("encode");
-  std::string output = query.text("output");
-  output = output.empty() ? "txt" : output;
-  const auto format = std::ranges::find(kFormats, output, &AsrFormat::name);
-  Status asked;
-  if (!options) {
-    asked = std::unexpected(options.error());
-  } else if (!encode) {
-    asked = std::unexpected(encode.error());
-  } else if (format == kFormats.end()) {
-    asked = fail(ErrorCode::InvalidInput,
-                 fmt::format("output: wanted txt, vtt, srt, tsv or json, found '{}'", output));
+  if (query->flag("diarize", false)) {
+    exchange.answer(
+        asr_error({ErrorCode::Unsupported, "diarize: who speaks is not told apart yet"}));
+    return;
   }
-  const auto hearing =
-      asked ? service.hearing("") : Result<Hearing>(std::unexpected(asked.error()));
+  const auto hearing = parts.service->hearing("");
   if (!hearing) {
     exchange.answer(asr_error(hearing.error()));
     return;
   }
-  options->decoding.words = options->decoding.words || output == "srt" || output == "vtt";
-  const auto heard = hear_file(*file, audio_of(*file, encode->value_or(true), media_program),
-                               *options, *hearing, exchange.stop());
+  const FormFile& file = *recording_of(exchange.body(), kFile);
+  HeardOnce::From from{};
+  const auto heard = hear_once(*parts.once, exchange, file,
+                               audio_of(file, query->flag("encode", true), parts.media_program),
+                               options_of(*query), *hearing, from);
   if (!heard) {
     exchange.answer(asr_error(heard.error()));
     return;
   }
   exchange.add_heard(heard->duration_s);
+  const std::string output = query->has("output") ? query->text("output") : "txt";
+  const auto format = std::ranges::find(kFormats, output, &AsrFormat::name);
   WriterOptions writer;
   writer.cues = CueShape::Readable;
   Response response;
@@ -112,6 +132,7 @@ void answer_asr(Service& service, const std::string& media_program, Exchange& ex
   response.headers.set("Content-Disposition",
                        fmt::format("attachment; filename=\"transcript.{}\"", output));
   name_hearing(*hearing, response);
+  name_source(from, response);
   exchange.answer(std::move(response));
 }
 
@@ -122,8 +143,9 @@ Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio) {
 }
 
 // How sure each language is, summed up over the probes.
-Result<std::map<std::string, double>> probed(const FormFile& file, AudioOpenOptions audio,
-                                             const Hearing& hearing, const std::stop_token& stop) {
+Result<std::map<std::string, double>> probed(HeardOnce& once, const Exchange& exchange,
+                                             const FormFile& file, AudioOpenOptions audio,
+                                             const Hearing& hearing) {
   RecognizerOptions options;
   options.decoding.whisper.max_new_tokens = 1;  // the language is known before the first
   options.decoding.whisper.temperatures = {0.0F};
@@ -133,7 +155,9 @@ Result<std::map<std::string, double>> probed(const FormFile& file, AudioOpenOpti
   for (const double at : kProbes) {
     const bool is_short = length_s < kProbe_s * static_cast<double>(kProbes.size());
     audio.start_s = is_short ? 0 : at * (length_s - kProbe_s);
-    MYNAH_TRY(const Transcript heard, hear_file(file, audio, options, hearing, stop));
+    HeardOnce::From from{};
+    MYNAH_TRY(const Transcript heard,
+              hear_once(once, exchange, file, audio, options, hearing, from));
     if (!heard.language.empty()) {
       sure[heard.language] += heard.language_probability;
     }
@@ -144,17 +168,13 @@ Result<std::map<std::string, double>> probed(const FormFile& file, AudioOpenOpti
   return sure;
 }
 
-void answer_language(Service& service, const std::string& media_program, Exchange& exchange) {
-  const FormValues query(exchange.head().query);
-  const FormFile* const file = recording_of(exchange.body(), kFile);
-  const auto encode = query.flag("encode");
-  if (file == nullptr || !encode) {
-    exchange.answer(asr_error(encode
-                                  ? Error{ErrorCode::InvalidInput, "audio_file: wanted a recording"}
-                                  : encode.error()));
+void answer_language(const HearingParts& parts, Exchange& exchange) {
+  const auto query = query_of(exchange, kDetectFields);
+  if (!query) {
+    exchange.answer(asr_error(query.error()));
     return;
   }
-  const auto hearing = service.hearing("");
+  const auto hearing = parts.service->hearing("");
   if (!hearing) {
     exchange.answer(asr_error(hearing.error()));
     return;
@@ -166,8 +186,10 @@ void answer_language(Service& service, const std::string& media_program, Exchang
                          "small, that the server was started with"}));
     return;
   }
-  const auto sure = probed(*file, audio_of(*file, encode->value_or(true), media_program), *hearing,
-                           exchange.stop());
+  const FormFile& file = *recording_of(exchange.body(), kFile);
+  const auto sure =
+      probed(*parts.once, exchange, file,
+             audio_of(file, query->flag("encode", true), parts.media_program), *hearing);
   if (!sure) {
     exchange.answer(asr_error(sure.error()));
     return;
@@ -180,7 +202,7 @@ void answer_language(Service& service, const std::string& media_program, Exchang
   const auto best =
       std::ranges::max_element(*sure, {}, [](const auto& language) { return language.second; });
   if (best == sure->end() || all <= 0) {
-    exchange.answer(asr_error({ErrorCode::InvalidInput, name_of(*file) + " has no speech in it"}));
+    exchange.answer(asr_error({ErrorCode::InvalidInput, name_of(file) + " has no speech in it"}));
     return;
   }
   Response response;
@@ -201,16 +223,23 @@ Response asr_error(const Error& error) {
   return response;
 }
 
-Handler asr(Service& service, std::string media_program) {
-  return [&service, media_program = std::move(media_program)](Exchange& exchange) {
-    answer_asr(service, media_program, exchange);
-  };
-}
-
-Handler detect_language(Service& service, std::string media_program) {
-  return [&service, media_program = std::move(media_program)](Exchange& exchange) {
-    answer_language(service, media_program, exchange);
-  };
+std::vector<Route> asr_routes(const HearingParts& parts) {
+  return {{.method = "POST",
+           .path = "/asr",
+           .help = "Speech to text, as whisper-asr-webservice has it.",
+           .handler = [parts](Exchange& exchange) { answer_asr(parts, exchange); },
+           .accepts = Accepts::Form,
+           .rights = {Right::Hear},
+           .fields = kAsrFields,
+           .in_query = true},
+          {.method = "POST",
+           .path = "/detect-language",
+           .help = "The language of a recording, as whisper-asr-webservice has it.",
+           .handler = [parts](Exchange& exchange) { answer_language(parts, exchange); },
+           .accepts = Accepts::Form,
+           .rights = {Right::Hear},
+           .fields = kDetectFields,
+           .in_query = true}};
 }
 
 }  // namespace mynah::server

@@ -56,7 +56,7 @@ std::expected<FieldValues, FieldError> values_of(const std::string& body) {
   return FieldValues::of_json(kPiperFields, body);
 }
 
-SpeechRequest request_of(const FieldValues& values) {
+SpeechRequest piper_request(const FieldValues& values) {
   SpeechRequest request;
   request.input = values.text("text");
   request.format = SoundFormat::Wav;
@@ -108,7 +108,7 @@ void synthesize(Service& service, const std::string& media_program, Exchange& ex
     return;
   }
   choose_speaker(*values, *speaking);
-  answer_speech(request_of(*values), *speaking, media_program, exchange);
+  answer_speech(piper_request(*values), *speaking, media_program, exchange);
 }
 
 // What clients look at of a voice's config.

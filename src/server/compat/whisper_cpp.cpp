@@ -10,7 +10,6 @@
 
 #include "server/hear/hear_file.h"
 #include "server/http/errors.h"
-#include "server/http/form.h"
 #include "server/http/json_text.h"
 #include "speech/writers.h"
 
@@ -34,53 +33,72 @@ std::vector<float> temperatures_of(double first, double step) {
   return all;
 }
 
-Result<InferenceRequest> parse_inference(const Body& body) {
-  const FormValues form(body.fields);
+constexpr double kMostBeams = 100;
+constexpr double kMost_ms = 1e10;
+
+// examples/server/README.md; what it has beside these is passed over.
+constexpr std::array<Field, 15> kInferenceFields = {
+    {{.name = "file", .type = FieldType::File, .help = "The recording.", .wanted = true},
+     {.name = "model", .help = "A model that is here; none: the server's."},
+     {.name = "response_format", .help = "json.", .choices = "json text srt vtt verbose_json"},
+     {.name = "language", .help = "A code such as en; none, or auto: it is found out."},
+     {.name = "detect_language", .type = FieldType::Flag, .help = "The language is found out."},
+     {.name = "translate", .type = FieldType::Flag, .help = "The text is English."},
+     // Text has no times, cues have nothing else: it is no more than looked at.
+     {.name = "no_timestamps", .type = FieldType::Flag, .help = "Ignored.", .ignored = true},
+     {.name = "temperature", .type = FieldType::Number, .help = "The first tried.", .most = 1},
+     {.name = "temperature_inc",
+      .type = FieldType::Number,
+      .help = "How much more is tried next, where the text is doubtful.",
+      .most = 1},
+     {.name = "beam_size",
+      .type = FieldType::Number,
+      .help = "Beams; -1: the model's own.",
+      .least = -1,
+      .most = kMostBeams},
+     {.name = "best_of",
+      .type = FieldType::Number,
+      .help = "Samples at a temperature; -1: the model's own.",
+      .least = -1,
+      .most = kMostBeams},
+     {.name = "prompt", .help = "What the text may go on from."},
+     {.name = "carry_initial_prompt",
+      .type = FieldType::Flag,
+      .help = "The prompt is for every window."},
+     {.name = "offset_t",
+      .type = FieldType::Number,
+      .help = "Milliseconds to leave out.",
+      .most = kMost_ms},
+     {.name = "duration",
+      .type = FieldType::Number,
+      .help = "Milliseconds to hear; 0: all.",
+      .most = kMost_ms}}};
+
+InferenceRequest inference_of(const FieldValues& form) {
   InferenceRequest request;
-  if (const std::string format = form.text("response_format"); !format.empty()) {
-    request.format = format;
-  }
-  constexpr std::array<std::string_view, 5> kResponseFormats = {"json", "text", "srt", "vtt",
-                                                                "verbose_json"};
-  if (std::ranges::find(kResponseFormats, request.format) == kResponseFormats.end()) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("response_format: wanted json, text, srt, vtt or verbose_json, found "
-                            "'{}'",
-                            request.format));
+  if (form.has("response_format")) {
+    request.format = form.text("response_format");
   }
   DecodingOptions& decoding = request.options.decoding;
   CuttingOptions& cutting = request.options.cutting;
-  const std::string language = form.text("language");
-  decoding.language = language.empty() ? "auto" : language;
-  MYNAH_TRY(const auto detect, form.flag("detect_language"));
-  if (detect.value_or(false)) {
-    decoding.language = "auto";
+  decoding.language =
+      form.has("language") && !form.flag("detect_language", false) ? form.text("language") : "auto";
+  decoding.task = form.flag("translate", false) ? Task::Translate : Task::Transcribe;
+  decoding.whisper.temperatures =
+      temperatures_of(form.number("temperature", 0), form.number("temperature_inc", 0.2));
+  if (const double beams = form.number("beam_size", -1); beams >= 1) {
+    decoding.whisper.beam_size = static_cast<int>(beams);
   }
-  MYNAH_TRY(const auto translate, form.flag("translate"));
-  decoding.task = translate.value_or(false) ? Task::Translate : Task::Transcribe;
-  // Text has no times, cues have nothing else: it is no more than looked at.
-  MYNAH_TRY([[maybe_unused]] const auto without_times, form.flag("no_timestamps"));
-  MYNAH_TRY(const auto first, form.number("temperature", 0, 1));
-  MYNAH_TRY(const auto step, form.number("temperature_inc", 0, 1));
-  decoding.whisper.temperatures = temperatures_of(first.value_or(0), step.value_or(0.2));
-  constexpr double kMostBeams = 100;
-  MYNAH_TRY(const auto beams, form.number("beam_size", -1, kMostBeams));
-  if (beams.value_or(-1) >= 1) {
-    decoding.whisper.beam_size = static_cast<int>(*beams);
-  }
-  MYNAH_TRY(const auto best_of, form.number("best_of", -1, kMostBeams));
-  if (best_of.value_or(-1) >= 1) {
-    decoding.whisper.best_of = static_cast<int>(*best_of);
+  if (const double best_of = form.number("best_of", -1); best_of >= 1) {
+    decoding.whisper.best_of = static_cast<int>(best_of);
   }
   cutting.initial_prompt = form.text("prompt");
-  MYNAH_TRY(const auto carries, form.flag("carry_initial_prompt"));
-  cutting.carry_initial_prompt = carries.value_or(false);
-  constexpr double kMost_ms = 1e10;
-  MYNAH_TRY(const auto offset_ms, form.number("offset_t", 0, kMost_ms));
-  MYNAH_TRY(const auto duration_ms, form.number("duration", 0, kMost_ms));
-  if (offset_ms.value_or(0) > 0 || duration_ms.value_or(0) > 0) {
-    const double start_s = offset_ms.value_or(0) / 1e3;
-    const double length_s = duration_ms.value_or(0) > 0 ? *duration_ms / 1e3 : kMost_ms;
+  cutting.carry_initial_prompt = form.flag("carry_initial_prompt", false);
+  const double offset_ms = form.number("offset_t", 0);
+  const double duration_ms = form.number("duration", 0);
+  if (offset_ms > 0 || duration_ms > 0) {
+    const double start_s = offset_ms / 1e3;
+    const double length_s = duration_ms > 0 ? duration_ms / 1e3 : kMost_ms;
     cutting.clips = {{.start_s = start_s, .end_s = start_s + length_s}};
   }
   decoding.words =
@@ -107,22 +125,25 @@ std::string verbose_json(const Transcript& transcript, const WriterOptions& writ
   return json_text(json);
 }
 
-void infer(Service& service, const std::string& media_program, Exchange& exchange) {
+void infer(const HearingParts& parts, Exchange& exchange) {
   const FormFile* const file = recording_of(exchange.body(), "file");
   if (file == nullptr) {
     exchange.answer(whisper_cpp_error({ErrorCode::InvalidInput, "no 'file' field in the request"}));
     return;
   }
-  const auto request = parse_inference(exchange.body());
-  const auto hearing = request ? service.hearing(FormValues(exchange.body().fields).text("model"))
-                               : Result<Hearing>(std::unexpected(request.error()));
+  const auto values = FieldValues::of_form(kInferenceFields, exchange.body().fields);
+  const auto hearing = values ? parts.service->hearing(values->text("model"))
+                              : Result<Hearing>(std::unexpected(values.error().error));
   if (!hearing) {
     exchange.answer(whisper_cpp_error(hearing.error()));
     return;
   }
+  const InferenceRequest request = inference_of(*values);
   AudioOpenOptions audio;
-  audio.media_program = media_program;
-  const auto heard = hear_file(*file, audio, request->options, *hearing, exchange.stop());
+  audio.media_program = parts.media_program;
+  HeardOnce::From from{};
+  const auto heard =
+      hear_once(*parts.once, exchange, *file, audio, request.options, *hearing, from);
   if (!heard) {
     exchange.answer(whisper_cpp_error(heard.error()));
     return;
@@ -132,20 +153,38 @@ void infer(Service& service, const std::string& media_program, Exchange& exchang
   writer.cues = CueShape::Readable;
   Response response;
   name_hearing(*hearing, response);
-  if (request->format == "json") {
+  name_source(from, response);
+  if (request.format == "json") {
     response.body = json_text({{"text", text_lines(*heard)}});
-  } else if (request->format == "verbose_json") {
+  } else if (request.format == "verbose_json") {
     response.body = verbose_json(*heard, writer);
-  } else if (request->format == "text") {
+  } else if (request.format == "text") {
     response.type = "text/html; charset=utf-8";
     response.body = text_lines(*heard);
   } else {
-    const bool srt = request->format == "srt";
+    const bool srt = request.format == "srt";
     response.type = srt ? "application/x-subrip" : "text/vtt";
     response.body =
         write_transcript(*heard, srt ? TranscriptFormat::Srt : TranscriptFormat::Vtt, writer);
   }
   exchange.answer(std::move(response));
+}
+
+constexpr std::array<Field, 1> kLoadFields = {
+    {{.name = "model", .help = "A model that is here.", .wanted = true}}};
+
+void load(Service& service, Exchange& exchange) {
+  const auto values = FieldValues::of_form(kLoadFields, exchange.body().fields);
+  if (!values) {
+    exchange.answer(
+        whisper_cpp_error({ErrorCode::InvalidInput, "no 'model' field in the request"}));
+    return;
+  }
+  if (const Status loaded = service.take_as_default(values->text("model")); !loaded) {
+    exchange.answer(whisper_cpp_error(loaded.error()));
+    return;
+  }
+  exchange.answer({.type = "text/plain", .body = "Load was successful!"});
 }
 
 }  // namespace
@@ -157,24 +196,21 @@ Response whisper_cpp_error(const Error& error) {
   return response;
 }
 
-Handler whisper_cpp_inference(Service& service, std::string media_program) {
-  return [&service, media_program = std::move(media_program)](Exchange& exchange) {
-    infer(service, media_program, exchange);
-  };
-}
-
-Handler whisper_cpp_load(Service& service) {
-  return [&service](Exchange& exchange) {
-    const std::string model = FormValues(exchange.body().fields).text("model");
-    const Status loaded = model.empty()
-                              ? fail(ErrorCode::InvalidInput, "no 'model' field in the request")
-                              : service.take_as_default(model);
-    if (!loaded) {
-      exchange.answer(whisper_cpp_error(loaded.error()));
-      return;
-    }
-    exchange.answer({.type = "text/plain", .body = "Load was successful!"});
-  };
+std::vector<Route> whisper_cpp_routes(const HearingParts& parts) {
+  return {{.method = "POST",
+           .path = "/inference",
+           .help = "Speech to text, as whisper.cpp's server has it.",
+           .handler = [parts](Exchange& exchange) { infer(parts, exchange); },
+           .accepts = Accepts::Form,
+           .rights = {Right::Hear},
+           .fields = kInferenceFields},
+          {.method = "POST",
+           .path = "/load",
+           .help = "The model that is meant where none is named, as whisper.cpp's server has it.",
+           .handler = [service = parts.service](Exchange& exchange) { load(*service, exchange); },
+           .accepts = Accepts::Form,
+           .rights = {Right::Models},
+           .fields = kLoadFields}};
 }
 
 }  // namespace mynah::server

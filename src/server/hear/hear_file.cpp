@@ -76,16 +76,6 @@ class CountedHearing final : public RecognizerObserver {
   std::atomic<Clock::time_point> begun_at_{Clock::now()};
 };
 
-class WholeTranscript final : public RecognizerObserver {
- public:
-  void on_done(size_t /*job*/, const Result<Transcript>& result) override { result_ = result; }
-
-  Result<Transcript> take() { return std::move(result_); }
-
- private:
-  Result<Transcript> result_ = fail(ErrorCode::Cancelled, "nothing was heard");
-};
-
 }  // namespace
 
 const FormFile* recording_of(const Body& body, std::string_view field) {
@@ -127,14 +117,6 @@ void hear_file(const FormFile& file, const AudioOpenOptions& audio,
   }
   CountedHearing counted(observer, *hearing.metrics);
   hearing.lease->recognizer->run({&job, 1}, how, counted, stop);
-}
-
-Result<Transcript> hear_file(const FormFile& file, const AudioOpenOptions& audio,
-                             const RecognizerOptions& options, const Hearing& hearing,
-                             const std::stop_token& stop) {
-  WholeTranscript whole;
-  hear_file(file, audio, options, hearing, whole, stop);
-  return whole.take();
 }
 
 std::string text_of_whole(const Transcript& transcript) {

@@ -23,15 +23,21 @@ namespace mynah::server {
 [[nodiscard]] Result<std::unique_ptr<AudioSource>> open_file(const FormFile& file,
                                                              const AudioOpenOptions& audio);
 
+// Takes the text as a whole.
+class WholeTranscript final : public RecognizerObserver {
+ public:
+  void on_done(size_t /*job*/, const Result<Transcript>& result) override { result_ = result; }
+
+  [[nodiscard]] Result<Transcript> take() { return std::move(result_); }
+
+ private:
+  Result<Transcript> result_ = fail(ErrorCode::Cancelled, "nothing was heard");
+};
+
 // Hears it from this thread; `audio` says how it is to be read. A short one goes before long ones.
 void hear_file(const FormFile& file, const AudioOpenOptions& audio,
                const RecognizerOptions& options, const Hearing& hearing,
                RecognizerObserver& observer, const std::stop_token& stop);
-
-// The same, for the text as a whole.
-[[nodiscard]] Result<Transcript> hear_file(const FormFile& file, const AudioOpenOptions& audio,
-                                           const RecognizerOptions& options, const Hearing& hearing,
-                                           const std::stop_token& stop);
 
 // The transcript's text without the space that Whisper writes before every word.
 [[nodiscard]] std::string text_of_whole(const Transcript& transcript);

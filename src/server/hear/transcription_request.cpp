@@ -26,29 +26,29 @@ constexpr std::array<AnswerName, 5> kAnswers = {{{"json", TranscriptAnswer::Json
                                                  {"vtt", TranscriptAnswer::Vtt},
                                                  {"verbose_json", TranscriptAnswer::VerboseJson}}};
 
-std::unexpected<FieldError> wrong(std::string field, ErrorCode code, std::string message) {
-  return std::unexpected(
-      FieldError{.field = std::move(field), .error = {code, std::move(message)}});
-}
-
-std::expected<TranscriptAnswer, FieldError> answer_of(const std::string& name) {
-  if (name.empty()) {
-    return TranscriptAnswer::Json;
-  }
-  if (name == "diarized_json") {
-    return wrong("response_format", ErrorCode::Unsupported,
-                 "response_format diarized_json: who speaks is not told apart yet; wanted json, "
-                 "text, srt, vtt or verbose_json");
-  }
-  const auto found = std::ranges::find(kAnswers, name, &AnswerName::name);
-  if (found == kAnswers.end()) {
-    return wrong("response_format", ErrorCode::InvalidInput,
-                 fmt::format("response_format: wanted json, text, srt, vtt or verbose_json, found "
-                             "'{}'",
-                             name));
-  }
-  return found->answer;
-}
+constexpr std::array<Field, 13> kFields = {
+    {{.name = "file", .type = FieldType::File, .help = "The recording.", .wanted = true},
+     {.name = "model", .help = "A model that is here, or one of OpenAI's; none: the server's."},
+     {.name = "response_format", .help = "json.", .choices = "json text srt vtt verbose_json"},
+     {.name = "stream",
+      .type = FieldType::Flag,
+      .help = "The text comes as it is heard, in server-sent events."},
+     {.name = "language", .help = "A code such as en; none: it is found out."},
+     {.name = "languages",
+      .type = FieldType::Texts,
+      .help = "The same; more than one: it is found out."},
+     {.name = "prompt", .help = "What the text may go on from."},
+     {.name = "hotwords", .type = FieldType::Texts, .help = "Words that may be said."},
+     {.name = "keywords", .type = FieldType::Texts, .help = "The same."},
+     {.name = "temperature",
+      .type = FieldType::Number,
+      .help = "0: the best one is found out.",
+      .most = 1},
+     {.name = "timestamp_granularities", .type = FieldType::Texts, .help = "word, segment."},
+     {.name = "include", .type = FieldType::Texts, .help = "logprobs: how sure each token is."},
+     {.name = "chunking_strategy",
+      .type = FieldType::Any,
+      .help = "auto, or server_vad with threshold, prefix_padding_ms and silence_duration_ms."}}};
 
 // The pauses at which a recording is cut: "auto", or server_vad with figures of its own, as JSON or
 // as fields with brackets (openai-python writes nested objects so).
@@ -95,58 +95,61 @@ Status read_chunking(const FormValues& form, VadOptions& vad) {
 
 }  // namespace
 
+FieldTable transcription_fields() {
+  return kFields;
+}
+
 std::expected<TranscriptionRequest, FieldError> parse_transcription(const Body& body, Task task) {
-  const FormValues form(body.fields);
+  const FormValues raw(body.fields);
+  if (raw.text("response_format") == "diarized_json") {
+    return std::unexpected(FieldError{
+        .field = "response_format",
+        .error = {ErrorCode::Unsupported,
+                  "response_format diarized_json: who speaks is not told apart yet; wanted json, "
+                  "text, srt, vtt or verbose_json"}});
+  }
+  MYNAH_TRY(const FieldValues form, FieldValues::of_form(kFields, body.fields));
   TranscriptionRequest request;
   request.model = form.text("model");
-  const auto answer = answer_of(form.text("response_format"));
-  if (!answer) {
-    return std::unexpected(answer.error());
+  if (const auto answer =
+          std::ranges::find(kAnswers, form.text("response_format"), &AnswerName::name);
+      answer != kAnswers.end()) {
+    request.answer = answer->answer;
   }
-  request.answer = *answer;
-  const auto stream = form.flag("stream");
-  if (!stream) {
-    return std::unexpected(FieldError{.field = "stream", .error = stream.error()});
-  }
-  request.stream = stream->value_or(false);
-  for (const std::string& include : form.list("include")) {
+  request.stream = form.flag("stream", false);
+  for (const std::string& include : form.texts("include")) {
     request.log_probabilities = request.log_probabilities || include == "logprobs";
   }
   DecodingOptions& decoding = request.options.decoding;
   CuttingOptions& cutting = request.options.cutting;
   decoding.task = task;
-  const std::string language = form.text("language");
-  const auto languages = form.list("languages");
-  if (!language.empty()) {
-    decoding.language = language;
+  const auto languages = form.texts("languages");
+  if (form.has("language")) {
+    decoding.language = form.text("language");
   } else if (languages.size() == 1) {
     decoding.language = languages.front();
   }
   cutting.initial_prompt = form.text("prompt");
   for (const std::string_view field : {"hotwords", "keywords"}) {
-    for (const std::string& word : form.list(field)) {
+    for (const std::string& word : form.texts(field)) {
       cutting.hotwords += (cutting.hotwords.empty() ? "" : ", ") + word;
     }
   }
-  const auto temperature = form.number("temperature", 0, 1);
-  if (!temperature) {
-    return std::unexpected(FieldError{.field = "temperature", .error = temperature.error()});
-  }
-  if (temperature->value_or(0) > 0) {
+  if (const double temperature = form.number("temperature", 0); temperature > 0) {
     // 0 is the default: what is doubtful is tried again at higher ones.
-    decoding.whisper.temperatures = {static_cast<float>(**temperature)};
+    decoding.whisper.temperatures = {static_cast<float>(temperature)};
   }
-  for (const std::string& granularity : form.list("timestamp_granularities")) {
+  for (const std::string& granularity : form.texts("timestamp_granularities")) {
     if (granularity != "word" && granularity != "segment") {
-      return wrong(
-          "timestamp_granularities", ErrorCode::InvalidInput,
+      return wrong_field(
+          "timestamp_granularities",
           fmt::format("timestamp_granularities: wanted word or segment, found '{}'", granularity));
     }
     decoding.words = decoding.words || granularity == "word";
   }
   decoding.words = decoding.words || request.answer == TranscriptAnswer::Srt ||
                    request.answer == TranscriptAnswer::Vtt;
-  if (Status chunking = read_chunking(form, cutting.vad_options); !chunking) {
+  if (Status chunking = read_chunking(raw, cutting.vad_options); !chunking) {
     return std::unexpected(
         FieldError{.field = "chunking_strategy", .error = std::move(chunking).error()});
   }

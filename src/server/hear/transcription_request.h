@@ -5,7 +5,7 @@
 #include <string>
 
 #include "server/http/body.h"
-#include "server/http/field_error.h"
+#include "server/http/fields.h"
 #include "speech/recognizer_options.h"
 
 namespace mynah::server {
@@ -21,8 +21,10 @@ struct TranscriptionRequest {
   RecognizerOptions options;
 };
 
-// Reads the fields of a form (OpenAI's API reference, audio/createTranscription). Fields that
-// nobody knows are passed over, as OpenAI does.
+// Of a form (OpenAI's API reference, audio/createTranscription).
+[[nodiscard]] FieldTable transcription_fields();
+
+// Reads them.
 std::expected<TranscriptionRequest, FieldError> parse_transcription(const Body& body, Task task);
 
 }  // namespace mynah::server

@@ -77,6 +77,9 @@ class TranscriptionExchange final : public RecognizerObserver {
     keep_gateways();
   }
 
+  // Where the text comes from: set before any of it does.
+  [[nodiscard]] HeardOnce::From& from() { return from_; }
+
   void on_segment(size_t /*job*/, const Segment& segment) override {
     if (!request_.stream) {
       return;
@@ -123,6 +126,7 @@ class TranscriptionExchange final : public RecognizerObserver {
   [[nodiscard]] Response head_of_events() const {
     Response response = event_stream();
     name_hearing(hearing_, response);
+    name_source(from_, response);
     return response;
   }
 
@@ -182,6 +186,7 @@ class TranscriptionExchange final : public RecognizerObserver {
     writer.words = request_.options.decoding.words;
     Response response;
     name_hearing(hearing_, response);
+    name_source(from_, response);
     const std::chrono::duration<double, std::milli> took =
         std::chrono::steady_clock::now() - begun_at_;
     response.headers.set("Server-Timing", fmt::format("hear;dur={:.2f}", took.count()));
@@ -218,9 +223,10 @@ class TranscriptionExchange final : public RecognizerObserver {
   const Hearing& hearing_;
   const std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
   bool begun_ = false;
+  HeardOnce::From from_ = HeardOnce::From::Heard;
 };
 
-void transcribe(Service& service, Task task, const std::string& media_program, Exchange& exchange) {
+void transcribe(const HearingParts& parts, Task task, Exchange& exchange) {
   const FormFile* const file = recording_of(exchange.body(), "file");
   if (file == nullptr) {
     exchange.answer(openai_error(
@@ -233,7 +239,7 @@ void transcribe(Service& service, Task task, const std::string& media_program, E
     exchange.answer(openai_error(request.error().error, request.error().field));
     return;
   }
-  const auto hearing = service.hearing(request->model);
+  const auto hearing = parts.service->hearing(request->model);
   if (!hearing) {
     const bool missing = hearing.error().code == ErrorCode::NotFound;
     exchange.answer(openai_error(hearing.error(), "model", missing ? "model_not_found" : ""));
@@ -245,17 +251,32 @@ void transcribe(Service& service, Task task, const std::string& media_program, E
     return;
   }
   AudioOpenOptions audio;
-  audio.media_program = media_program;
+  audio.media_program = parts.media_program;
   TranscriptionExchange observer(exchange, *request, *hearing);
-  hear_file(*file, audio, request->options, *hearing, observer, exchange.stop());
+  hear_once(*parts.once, exchange, *file, audio, request->options, *hearing, observer,
+            observer.from());
 }
 
 }  // namespace
 
-Handler transcriptions(Service& service, Task task, std::string media_program) {
-  return [&service, task, media_program = std::move(media_program)](Exchange& exchange) {
-    transcribe(service, task, media_program, exchange);
+std::vector<Route> transcription_routes(const HearingParts& parts) {
+  const auto handler = [&parts](Task task) {
+    return [parts, task](Exchange& exchange) { transcribe(parts, task, exchange); };
   };
+  return {{.method = "POST",
+           .path = "/v1/audio/transcriptions",
+           .help = "Speech to text, as OpenAI's API has it.",
+           .handler = handler(Task::Transcribe),
+           .accepts = Accepts::Form,
+           .rights = {Right::Hear},
+           .fields = transcription_fields()},
+          {.method = "POST",
+           .path = "/v1/audio/translations",
+           .help = "Speech to English text, as OpenAI's API has it.",
+           .handler = handler(Task::Translate),
+           .accepts = Accepts::Form,
+           .rights = {Right::Hear},
+           .fields = transcription_fields()}};
 }
 
 }  // namespace mynah::server

@@ -1,14 +1,14 @@
 // Speech to text as OpenAI's API has it.
 #pragma once
 
-#include "server/http/exchange.h"
-#include "server/models/service.h"
-#include "speech/recognizer_options.h"
+#include <vector>
+
+#include "server/hear/heard_once.h"
+#include "server/http/route.h"
 
 namespace mynah::server {
 
-// POST /v1/audio/transcriptions and /v1/audio/translations. `media_program`: mynah-media; "":
-// beside this program.
-[[nodiscard]] Handler transcriptions(Service& service, Task task, std::string media_program);
+// POST /v1/audio/transcriptions and /v1/audio/translations.
+[[nodiscard]] std::vector<Route> transcription_routes(const HearingParts& parts);
 
 }  // namespace mynah::server

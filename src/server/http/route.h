@@ -23,7 +23,8 @@ struct Route {
   Accepts accepts = Accepts::Nothing;
   Open open = Open::WithKey;
   Rights rights{};         // that a key must have
-  FieldTable fields = {};  // that the handler reads: of the body, or of the query
+  FieldTable fields = {};  // that the handler reads
+  bool in_query = false;   // they are those of the query, but for files
 };
 
 }  // namespace mynah::server
