@@ -9,6 +9,7 @@
 #include "server/compat/whisper_cpp.h"
 #include "server/hear/transcriptions.h"
 #include "server/models/lists.h"
+#include "server/openapi.h"
 #include "server/operation/health.h"
 #include "server/page/page.h"
 #include "server/server.h"
@@ -24,7 +25,8 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .handler = speech(service, media_program),
        .accepts = Accepts::Text,
        .rights = {Right::Speak},
-       .fields = speech_fields()},
+       .fields = speech_fields(),
+       .answers = "audio/* text/event-stream"},
       {.method = "GET",
        .path = "/v1/audio/voices",
        .help = "The names of the voices that are here.",
@@ -68,6 +70,7 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
   std::ranges::move(kokoro_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(page_routes(), std::back_inserter(routes));
+  routes.push_back(openapi_route(routes));  // the last, as it describes the others
   return routes;
 }
 

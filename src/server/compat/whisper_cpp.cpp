@@ -27,7 +27,9 @@ struct InferenceRequest {
 std::vector<float> temperatures_of(double first, double step) {
   std::vector<float> all = {static_cast<float>(first)};
   constexpr double kMost = 1.0 + 1e-6;
-  while (step > 0 && first + step * static_cast<double>(all.size()) < kMost) {
+  constexpr size_t kMostTries = 21;  // each of them decodes the window once more
+  while (step > 0 && all.size() < kMostTries &&
+         first + step * static_cast<double>(all.size()) < kMost) {
     all.push_back(static_cast<float>(first + step * static_cast<double>(all.size())));
   }
   return all;
@@ -203,14 +205,16 @@ std::vector<Route> whisper_cpp_routes(const HearingParts& parts) {
            .handler = [parts](Exchange& exchange) { infer(parts, exchange); },
            .accepts = Accepts::Form,
            .rights = {Right::Hear},
-           .fields = kInferenceFields},
+           .fields = kInferenceFields,
+           .answers = "application/json text/html application/x-subrip text/vtt"},
           {.method = "POST",
            .path = "/load",
            .help = "The model that is meant where none is named, as whisper.cpp's server has it.",
            .handler = [service = parts.service](Exchange& exchange) { load(*service, exchange); },
            .accepts = Accepts::Form,
            .rights = {Right::Models},
-           .fields = kLoadFields}};
+           .fields = kLoadFields,
+           .answers = "text/plain"}};
 }
 
 }  // namespace mynah::server

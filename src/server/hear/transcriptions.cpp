@@ -269,14 +269,16 @@ std::vector<Route> transcription_routes(const HearingParts& parts) {
            .handler = handler(Task::Transcribe),
            .accepts = Accepts::Form,
            .rights = {Right::Hear},
-           .fields = transcription_fields()},
+           .fields = transcription_fields(),
+           .answers = "application/json text/plain text/vtt text/event-stream"},
           {.method = "POST",
            .path = "/v1/audio/translations",
            .help = "Speech to English text, as OpenAI's API has it.",
            .handler = handler(Task::Translate),
            .accepts = Accepts::Form,
            .rights = {Right::Hear},
-           .fields = transcription_fields()}};
+           .fields = transcription_fields(),
+           .answers = "application/json text/plain text/vtt text/event-stream"}};
 }
 
 }  // namespace mynah::server

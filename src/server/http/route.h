@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "server/http/fields.h"
 #include "server/http/front.h"
@@ -22,9 +23,10 @@ struct Route {
   Handler handler;
   Accepts accepts = Accepts::Nothing;
   Open open = Open::WithKey;
-  Rights rights{};         // that a key must have
-  FieldTable fields = {};  // that the handler reads
-  bool in_query = false;   // they are those of the query, but for files
+  Rights rights{};                                // that a key must have
+  FieldTable fields = {};                         // that the handler reads
+  bool in_query = false;                          // they are those of the query, but for files
+  std::string_view answers = "application/json";  // types that an answer may have
 };
 
 }  // namespace mynah::server

@@ -56,11 +56,13 @@ std::vector<Route> page_routes() {
   std::vector<Route> routes;
   routes.reserve(files.size());
   for (const File& one : files) {
-    routes.push_back({.method = "GET",
-                      .path = one.path,
-                      .help = "The page.",
-                      .handler = file(one.bytes, one.type),
-                      .open = Open::ToAll});
+    routes.push_back(
+        {.method = "GET",
+         .path = one.path,
+         .help = "The page.",
+         .handler = file(one.bytes, one.type),
+         .open = Open::ToAll,
+         .answers = std::string_view(one.type).substr(0, std::string_view(one.type).find(';'))});
   }
   return routes;
 }
