@@ -100,6 +100,20 @@ Status check_writes(const Store& store, const std::string& name, std::string_vie
   return {};
 }
 
+std::vector<const CatalogueEntry*> missing_companions(const Store& store,
+                                                      const CatalogueEntry& entry) {
+  std::vector<const CatalogueEntry*> missing;
+  for (const std::string& name : entry.companions) {
+    const CatalogueEntry* const companion = find_in_catalogue(name);
+    const auto model = store.find(name);
+    const bool here = model && !(is_for(model->family, FamilyKind::Voices) && is_import(*model));
+    if (companion != nullptr && !here) {
+      missing.push_back(companion);
+    }
+  }
+  return missing;
+}
+
 Result<StoredModel> pull_from_catalogue(const Surroundings& surroundings,
                                         const CatalogueEntry& entry, PullOptions options) {
   options.download.http.proxies = proxies(surroundings.environment);

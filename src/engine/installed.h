@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/surroundings.h"
@@ -43,6 +44,11 @@ namespace mynah::engine {
 // names a better one.
 [[nodiscard]] Status check_writes(const Store& store, const std::string& name,
                                   std::string_view example);
+
+// What a model of the catalogue is better with (Silero for a recogniser, voices for Kokoro) and is
+// not here; voices that a user imported are others.
+[[nodiscard]] std::vector<const CatalogueEntry*> missing_companions(const Store& store,
+                                                                    const CatalogueEntry& entry);
 
 // Brings a model of the catalogue with the environment's proxies, watched by
 // Surroundings::watch_pull.

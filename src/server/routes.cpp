@@ -8,6 +8,7 @@
 #include "server/compat/piper.h"
 #include "server/compat/whisper_cpp.h"
 #include "server/hear/transcriptions.h"
+#include "server/models/changes.h"
 #include "server/models/lists.h"
 #include "server/openapi.h"
 #include "server/operation/health.h"
@@ -67,6 +68,7 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
   std::ranges::move(transcription_routes(parts), std::back_inserter(routes));
   std::ranges::move(whisper_cpp_routes(parts), std::back_inserter(routes));
   std::ranges::move(asr_routes(parts), std::back_inserter(routes));
+  std::ranges::move(model_change_routes(service), std::back_inserter(routes));
   std::ranges::move(kokoro_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(page_routes(), std::back_inserter(routes));

@@ -1,7 +1,7 @@
 #include "cli/models/pull.h"
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -39,10 +39,14 @@ Result<const CatalogueEntry*> entry_of(const std::string& name) {
                           name, suggestion(name, names)));
 }
 
-// Whether that is here as the catalogue has it; voices that a user imported are others.
-bool is_here(const Store& store, const std::string& name) {
-  const auto model = store.find(name);
-  return model && !(is_for(model->family, FamilyKind::Voices) && is_import(*model));
+void pull_companion(Context& context, const CatalogueEntry& entry, const PullOptions& options) {
+  const auto model = engine::pull_from_catalogue(surroundings_of(context), entry, options);
+  if (model) {
+    print_arrival(context, *model);
+  } else {
+    context.say(fmt::format("{} ({}) did not come along: {}", entry.name, entry.description,
+                            model.error().message));
+  }
 }
 
 // Brings what a model is better with: Silero for a recogniser, voices for Kokoro. Not an error
@@ -51,23 +55,13 @@ void pull_companions(Context& context, const std::vector<const CatalogueEntry*>&
                      PullOptions options) {
   options.storage = std::nullopt;
   options.force = false;
-  std::vector<std::string> names;
+  std::set<std::string> tried;
   for (const CatalogueEntry* entry : entries) {
-    std::ranges::copy_if(
-        entry->companions, std::back_inserter(names),
-        [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
-  }
-  for (const std::string& name : names) {
-    const CatalogueEntry* companion = find_in_catalogue(name);
-    if (companion == nullptr || is_here(Store(engine::store_folders(context.environment)), name)) {
-      continue;
-    }
-    const auto model = engine::pull_from_catalogue(surroundings_of(context), *companion, options);
-    if (model) {
-      print_arrival(context, *model);
-    } else {
-      context.say(fmt::format("{} ({}) did not come along: {}", name, companion->description,
-                              model.error().message));
+    const Store store(engine::store_folders(context.environment));
+    for (const CatalogueEntry* companion : engine::missing_companions(store, *entry)) {
+      if (tried.insert(companion->name).second) {
+        pull_companion(context, *companion, options);
+      }
     }
   }
 }

@@ -9,13 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
-#include "engine/store_folders.h"
 #include "server/http/errors.h"
 #include "server/http/json_text.h"
 #include "server/speak/speech.h"
 #include "store/families.h"
 #include "store/speech_models.h"
-#include "store/store.h"
 
 namespace mynah::server {
 namespace {
@@ -49,8 +47,10 @@ constexpr std::array<Field, 7> kPiperFields = {
       .most = kMostNoise}}};
 
 // JSON, or a text as rhasspy/piper's server took it.
-std::expected<FieldValues, FieldError> values_of(const std::string& body) {
-  if (!trimmed(body).starts_with('{')) {
+std::expected<FieldValues, FieldError> values_of(const Exchange& exchange) {
+  const std::string& body = exchange.body().text;
+  const bool json = exchange.head().headers.get("Content-Type").starts_with("application/json");
+  if (!json && !trimmed(body).starts_with('{')) {
     return FieldValues::of_json(kPiperFields, json_text({{"text", body}}));
   }
   return FieldValues::of_json(kPiperFields, body);
@@ -97,7 +97,7 @@ Result<Speaking> named_or_best(Service& service, const std::string& voice) {
 }
 
 void synthesize(Service& service, const std::string& media_program, Exchange& exchange) {
-  const auto values = values_of(exchange.body().text);
+  const auto values = values_of(exchange);
   if (!values) {
     exchange.answer(openai_error(values.error().error, values.error().field));
     return;
@@ -126,8 +126,7 @@ Json config_of(const std::string& language, const std::vector<std::string>& spea
 
 void list_voices(const Service& service, Exchange& exchange) {
   Json voices = Json::object();
-  for (const SpeechModel& model :
-       installed_speech_models(Store(engine::store_folders(service.environment())))) {
+  for (const SpeechModel& model : installed_speech_models(service.store())) {
     // Where a voice is a file with a config beside it people know it by the file's name.
     if (has_config(model.family)) {
       std::vector<std::string> speakers;
@@ -162,7 +161,8 @@ std::vector<Route> piper_routes(Service& service, const std::string& media_progr
                         Exchange& exchange) { synthesize(service, media_program, exchange); },
          .accepts = Accepts::Text,
          .rights = {Right::Speak},
-         .fields = kPiperFields});
+         .fields = kPiperFields,
+         .answers = "audio/wav"});
   }
   routes.push_back({.method = "GET",
                     .path = "/voices",

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "engine/store_folders.h"
 #include "server/http/errors.h"
 #include "server/http/json_text.h"
 #include "server/models/openai_names.h"
@@ -23,10 +22,6 @@ std::string line_of(const Json& json) {
   return json_text(json) + "\n";
 }
 
-Store store_of(const Service& service) {
-  return Store(engine::store_folders(service.environment()));
-}
-
 Json model_json(const std::string& name, const std::string& family, std::string_view task) {
   return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", family}, {"task", task}};
 }
@@ -34,7 +29,7 @@ Json model_json(const std::string& name, const std::string& family, std::string_
 // Those that hear or speak, and the built-in ones, which are always there.
 Json all_models(const Service& service) {
   Json models = Json::array();
-  for (const StoredModel& model : store_of(service).list()) {
+  for (const StoredModel& model : service.store().list()) {
     const bool hears = is_for(model.family, FamilyKind::SpeechToText);
     if (hears || is_for(model.family, FamilyKind::Speech)) {
       models.push_back(model_json(model.name, model.family,
@@ -82,7 +77,7 @@ Handler audio_models(const Service& service) {
 Handler audio_voices(const Service& service) {
   return [&service](Exchange& exchange) {
     std::vector<std::string> names;
-    for (const SpeechModel& model : installed_speech_models(store_of(service))) {
+    for (const SpeechModel& model : installed_speech_models(service.store())) {
       for (const InstalledVoice& voice : model.voices) {
         names.push_back(voice.name);
       }

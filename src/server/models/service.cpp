@@ -12,7 +12,6 @@
 #include "server/models/openai_names.h"
 #include "speech/window_model.h"
 #include "store/families.h"
-#include "store/store.h"
 
 namespace mynah::server {
 namespace {
@@ -67,7 +66,7 @@ std::string Service::meant_by(const std::string& name) const {
   if (alias != options_.aliases.end()) {
     return alias->model;
   }
-  const Store store(engine::store_folders(surroundings_.environment));
+  const Store store = this->store();
   const auto own = store.find(name);
   return own && is_for(own->family, FamilyKind::SpeechToText) ? own->name
          : name == "builtin"                                  ? name
@@ -119,7 +118,7 @@ std::vector<std::string> Service::languages_of(const std::string& path) const {
 
 std::vector<HearingModel> Service::hearing_models() const {
   std::vector<HearingModel> models;
-  const Store store(engine::store_folders(surroundings_.environment));
+  const Store store = this->store();
   const auto add = [&](const std::string& name, const std::string& family,
                        const std::string& source, const std::string& path) {
     auto languages = languages_of(path);
@@ -148,6 +147,31 @@ std::vector<HearingModel> Service::hearing_models() const {
   std::ranges::stable_partition(
       models, [&first](const HearingModel& model) { return model.name == first; });
   return models;
+}
+
+Store Service::store() const {
+  return Store(engine::store_folders(surroundings_.environment));
+}
+
+Status Service::load(const std::string& name) {
+  MYNAH_TRY_STATUS(check_is_no_path("model", name));
+  if (!meant_by(name).empty()) {
+    MYNAH_TRY(const Hearing hearing, this->hearing(name));
+    return {};
+  }
+  const auto model = store().find(name);
+  if (!model || !is_for(model->family, FamilyKind::Speech)) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("there is no model '{}' here that hears or speaks; GET /v1/models "
+                            "lists what there is",
+                            name));
+  }
+  engine::SynthesizerWish wish;
+  wish.model = model->name;
+  wish.reads = true;
+  MYNAH_TRY(const auto chosen, engine::speaking_model(wish, surroundings_.environment));
+  MYNAH_TRY(const auto lease, engine_->synthesizer(wish, chosen, engine::Engine::Warm::Yes));
+  return {};
 }
 
 Status Service::take_as_default(const std::string& name) {

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/work_board.h"
+#include "store/store.h"
 
 namespace mynah::server {
 
@@ -85,6 +86,14 @@ class Service {
 
   // When what waits now will have been heard, by what that took of late; a second at least.
   [[nodiscard]] std::chrono::milliseconds estimated_wait();
+
+  // Opens that model, which hears or speaks, and keeps it as one that was used. NotFound where it
+  // is not here.
+  [[nodiscard]] Status load(const std::string& name);
+
+  [[nodiscard]] Store store() const;
+
+  [[nodiscard]] bool is_offline() const { return options_.offline; }
 
   [[nodiscard]] const Environment& environment() const { return surroundings_.environment; }
 

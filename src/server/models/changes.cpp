@@ -1,0 +1,213 @@
+#include "server/models/changes.h"
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/nearest_name.h"
+#include "engine/installed.h"
+#include "engine/model_files.h"
+#include "server/http/errors.h"
+#include "server/http/events.h"
+#include "server/http/json_text.h"
+#include "store/catalogue.h"
+#include "store/pull.h"
+#include "store/store.h"
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<Field, 1> kPullFields = {
+    {{.name = "model", .help = "A name of the catalogue, such as tiny.en.", .wanted = true}}};
+
+// Lines of JSON, or server-sent events where the client asks for those.
+class PullAnswer {
+ public:
+  explicit PullAnswer(Exchange& exchange)
+      : exchange_(exchange),
+        events_(exchange.head().headers.get("Accept").contains("text/event-stream")) {}
+
+  void tell(const Json& status) {
+    begin();
+    const std::string line = json_text(status);
+    // Who left is seen by the stop.
+    static_cast<void>(exchange_.write(events_ ? event(line) : line + "\n"));
+  }
+
+  void end() { exchange_.end(); }
+
+  void fail_with(const Error& error) {
+    if (!begun_) {
+      exchange_.answer(openai_error(error, "model"));
+      return;
+    }
+    const std::string line = openai_error_text(error, "model");
+    static_cast<void>(exchange_.write(events_ ? event(line) : line + "\n"));
+    exchange_.end();
+  }
+
+ private:
+  void begin() {
+    if (!std::exchange(begun_, true)) {
+      exchange_.begin(events_ ? event_stream()
+                              : Response{.type = "application/x-ndjson", .body = {}});
+    }
+  }
+
+  Exchange& exchange_;
+  bool events_;
+  bool begun_ = false;
+};
+
+// Tells how far it is, in ollama's words for it, four times a second at most.
+class PullProgress final : public StoreObserver {
+ public:
+  PullProgress(PullAnswer& answer, std::string model) : answer_(answer), model_(std::move(model)) {}
+
+  void on_progress(std::string_view what, uint64_t done, uint64_t total) override {
+    constexpr std::chrono::milliseconds kBetween{250};
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_ < kBetween && done != total) {
+      return;
+    }
+    told_ = now;
+    Json status = {{"status", fmt::format("pulling {}", what)}, {"model", model_}};
+    status["completed"] = done;
+    if (total > 0) {
+      status["total"] = total;
+    }
+    answer_.tell(status);
+  }
+
+  void on_message(std::string_view line) override {
+    answer_.tell({{"status", line}, {"model", model_}});
+  }
+
+ private:
+  PullAnswer& answer_;
+  std::string model_;
+  std::chrono::steady_clock::time_point told_{};
+};
+
+Result<const CatalogueEntry*> entry_of(const std::string& name) {
+  const CatalogueEntry* const entry = find_in_catalogue(name);
+  if (entry != nullptr) {
+    return entry;
+  }
+  std::vector<std::string> names;
+  for (const CatalogueEntry& known : catalogue()) {
+    names.push_back(known.name);
+  }
+  return fail(ErrorCode::NotFound, fmt::format("model: the catalogue has no '{}'{}: names alone "
+                                               "are pulled, no paths and no addresses",
+                                               name, suggestion(name, names)));
+}
+
+Status pull_one(const Service& service, const CatalogueEntry& entry, PullAnswer& answer,
+                const std::stop_token& stop) {
+  engine::Surroundings surroundings{.environment = service.environment(), .stop = stop};
+  surroundings.watch_pull = [&answer, &entry] {
+    return std::make_unique<PullProgress>(answer, entry.name);
+  };
+  MYNAH_TRY(const StoredModel model,
+            engine::pull_from_catalogue(surroundings, entry, PullOptions{}));
+  engine::prepare_reference(surroundings, model);
+  return {};
+}
+
+void pull_model_of(const Service& service, Exchange& exchange) {
+  const auto values = FieldValues::of_json(kPullFields, exchange.body().text);
+  if (!values) {
+    exchange.answer(openai_error(values.error().error, values.error().field));
+    return;
+  }
+  const auto entry = entry_of(values->text("model"));
+  if (!entry) {
+    exchange.answer(openai_error(entry.error(), "model", "model_not_found"));
+    return;
+  }
+  if (service.is_offline()) {
+    exchange.answer(openai_error(
+        {ErrorCode::Unsupported, "this server was started with --offline: nothing is pulled"}));
+    return;
+  }
+  PullAnswer answer(exchange);
+  if (const Status pulled = pull_one(service, **entry, answer, exchange.stop()); !pulled) {
+    answer.fail_with(pulled.error());
+    return;
+  }
+  // What it is better with; it works without.
+  for (const CatalogueEntry* companion : engine::missing_companions(service.store(), **entry)) {
+    if (const Status came = pull_one(service, *companion, answer, exchange.stop()); !came) {
+      answer.tell({{"status", fmt::format("{} did not come along: {}", companion->name,
+                                          came.error().message)},
+                   {"model", companion->name}});
+    }
+  }
+  answer.tell({{"status", "success"}, {"model", (*entry)->name}});
+  answer.end();
+}
+
+Error no_such_model(const std::string& name) {
+  return {ErrorCode::NotFound,
+          fmt::format("there is no model '{}' here; GET /v1/models lists what there is", name)};
+}
+
+void remove_model(const Service& service, Exchange& exchange) {
+  const std::string& name = exchange.head().part;
+  const Store store = service.store();
+  const auto own = is_model_name(name) ? store.own_name(name)
+                                       : Result<std::string>(std::unexpected(no_such_model(name)));
+  if (!own) {
+    exchange.answer(openai_error(no_such_model(name), "model", "model_not_found"));
+    return;
+  }
+  // Who computes with it has its files open, and goes on.
+  if (const auto removed = store.remove(*own); !removed) {
+    exchange.answer(openai_error(removed.error(), "model"));
+    return;
+  }
+  exchange.answer(
+      {.body = json_text({{"id", *own}, {"object", "model"}, {"deleted", true}}) + "\n"});
+}
+
+void load_model(Service& service, Exchange& exchange) {
+  const std::string& name = exchange.head().part;
+  if (const Status loaded = service.load(name); !loaded) {
+    const bool missing = loaded.error().code == ErrorCode::NotFound;
+    exchange.answer(openai_error(loaded.error(), "model", missing ? "model_not_found" : ""));
+    return;
+  }
+  exchange.answer({.body = json_text({{"id", name}, {"status", "loaded"}}) + "\n"});
+}
+
+}  // namespace
+
+std::vector<Route> model_change_routes(Service& service) {
+  return {{.method = "POST",
+           .path = "/v1/models",
+           .help = "Pulls a model of the catalogue; how far it is, a line each.",
+           .handler = [&service](Exchange& exchange) { pull_model_of(service, exchange); },
+           .accepts = Accepts::Text,
+           .rights = {Right::Models},
+           .fields = kPullFields,
+           .answers = "application/x-ndjson text/event-stream"},
+          {.method = "POST",
+           .path = "/v1/models/{name}/load",
+           .help = "Opens a model, so that the next request need not.",
+           .handler = [&service](Exchange& exchange) { load_model(service, exchange); },
+           .rights = {Right::Models}},
+          {.method = "DELETE",
+           .path = "/v1/models/{name}",
+           .help = "Removes a model from this machine.",
+           .handler = [&service](Exchange& exchange) { remove_model(service, exchange); },
+           .rights = {Right::Models}}};
+}
+
+}  // namespace mynah::server
