@@ -5,6 +5,7 @@
 
 #include "server/compat/asr_webservice.h"
 #include "server/compat/kokoro.h"
+#include "server/compat/ollama.h"
 #include "server/compat/piper.h"
 #include "server/compat/whisper_cpp.h"
 #include "server/hear/transcriptions.h"
@@ -70,6 +71,7 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
   std::ranges::move(asr_routes(parts), std::back_inserter(routes));
   std::ranges::move(model_change_routes(service), std::back_inserter(routes));
   std::ranges::move(kokoro_routes(service, media_program), std::back_inserter(routes));
+  std::ranges::move(ollama_routes(service), std::back_inserter(routes));
   std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(page_routes(), std::back_inserter(routes));
   routes.push_back(openapi_route(routes));  // the last, as it describes the others

@@ -125,5 +125,52 @@ TEST_F(OtherServers, PiperTakesAnObjectOrAText) {
   EXPECT_THAT(get("/"), HasSubstr("<title>mynah</title>"));
 }
 
+TEST_F(OtherServers, OllamaIsToldWhatIsLoaded) {
+  serve(options());
+  EXPECT_EQ(Json::parse(test::body_of(get("/api/ps")))["models"].size(), 0U);
+  EXPECT_THAT(post("/v1/models/builtin/load", ""), HasSubstr(R"("status":"loaded")"));
+  const Json loaded = Json::parse(test::body_of(get("/api/ps")))["models"];
+  ASSERT_GE(loaded.size(), 1U);
+  EXPECT_EQ(loaded[0]["name"], "builtin");
+  EXPECT_EQ(loaded[0]["size_vram"], 0);
+  EXPECT_THAT(loaded[0]["expires_at"].get<std::string>(), HasSubstr("T"));
+  EXPECT_THAT(post("/v1/models/builtin/unload", ""), HasSubstr(R"("status":"unloaded")"));
+  EXPECT_EQ(Json::parse(test::body_of(get("/api/ps")))["models"].size(), 0U);
+  EXPECT_THAT(post("/v1/models/none/unload", ""), HasSubstr("model_not_found"));
+  EXPECT_THAT(post("/v1/models/..x/unload", ""), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(OtherServers, ModelsArePulledByTheirNamesAlone) {
+  ServerOptions offline = options();
+  offline.service.offline = true;
+  serve(std::move(offline));
+  for (const char* name : {"/etc/passwd", "https://example.com/x.gguf", "nobody/knows"}) {
+    const std::string refused = post("/v1/models", Json{{"model", name}}.dump());
+    EXPECT_THAT(refused, StartsWith("HTTP/1.1 404"));
+    EXPECT_THAT(refused, HasSubstr("names alone"));
+  }
+  EXPECT_THAT(post("/v1/models", R"({"model": "tiny.en"})"), HasSubstr("--offline"));
+  EXPECT_THAT(ask("DELETE /v1/models/tiny.en HTTP/1.1\r\nConnection: close\r\n\r\n"),
+              HasSubstr("model_not_found"));
+}
+
+TEST_F(OtherServers, DescribeThemselves) {
+  serve(options());
+  const Json told = Json::parse(test::body_of(get("/openapi.json")));
+  EXPECT_EQ(told["openapi"], "3.1.0");
+  const Json speech = told["paths"]["/v1/audio/speech"]["post"];
+  EXPECT_THAT(speech["description"].get<std::string>(), HasSubstr("speak"));
+  const Json fields = speech["requestBody"]["content"]["application/json"]["schema"];
+  EXPECT_EQ(fields["required"], Json::array({"input"}));
+  EXPECT_EQ(fields["properties"]["speed"]["maximum"], 4);
+  // The recording in the body, all else in the query.
+  const Json asr = told["paths"]["/asr"]["post"];
+  EXPECT_EQ(asr["requestBody"]["content"]["multipart/form-data"]["schema"]["properties"].size(),
+            1U);
+  EXPECT_EQ(asr["parameters"][0]["in"], "query");
+  EXPECT_EQ(told["paths"]["/v1/models/{name}"]["get"]["parameters"][0]["in"], "path");
+  EXPECT_TRUE(told["paths"].contains("/openapi.json"));
+}
+
 }  // namespace
 }  // namespace mynah::server

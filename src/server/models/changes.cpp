@@ -86,6 +86,9 @@ class PullProgress final : public StoreObserver {
   }
 
   void on_message(std::string_view line) override {
+    if (line.starts_with("pip:")) {
+      return;  // it names folders of this machine
+    }
     answer_.tell({{"status", line}, {"model", model_}});
   }
 
@@ -159,7 +162,7 @@ Error no_such_model(const std::string& name) {
           fmt::format("there is no model '{}' here; GET /v1/models lists what there is", name)};
 }
 
-void remove_model(const Service& service, Exchange& exchange) {
+void remove_model(Service& service, Exchange& exchange) {
   const std::string& name = exchange.head().part;
   const Store store = service.store();
   const auto own = is_model_name(name) ? store.own_name(name)
@@ -169,6 +172,7 @@ void remove_model(const Service& service, Exchange& exchange) {
     return;
   }
   // Who computes with it has its files open, and goes on.
+  static_cast<void>(service.unload(*own));
   if (const auto removed = store.remove(*own); !removed) {
     exchange.answer(openai_error(removed.error(), "model"));
     return;
@@ -187,6 +191,18 @@ void load_model(Service& service, Exchange& exchange) {
   exchange.answer({.body = json_text({{"id", name}, {"status", "loaded"}}) + "\n"});
 }
 
+void unload_model(Service& service, Exchange& exchange) {
+  const std::string& name = exchange.head().part;
+  if (name != "builtin" && !(is_model_name(name) && service.store().find(name))) {
+    exchange.answer(openai_error(no_such_model(name), "model", "model_not_found"));
+    return;
+  }
+  const size_t count = service.unload(name);
+  exchange.answer(
+      {.body = json_text({{"id", name}, {"status", count > 0 ? "unloaded" : "was not loaded"}}) +
+               "\n"});
+}
+
 }  // namespace
 
 std::vector<Route> model_change_routes(Service& service) {
@@ -202,6 +218,11 @@ std::vector<Route> model_change_routes(Service& service) {
            .path = "/v1/models/{name}/load",
            .help = "Opens a model, so that the next request need not.",
            .handler = [&service](Exchange& exchange) { load_model(service, exchange); },
+           .rights = {Right::Models}},
+          {.method = "POST",
+           .path = "/v1/models/{name}/unload",
+           .help = "Lets go of a model: soon after nobody uses it.",
+           .handler = [&service](Exchange& exchange) { unload_model(service, exchange); },
            .rights = {Right::Models}},
           {.method = "DELETE",
            .path = "/v1/models/{name}",

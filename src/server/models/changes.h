@@ -9,7 +9,7 @@
 namespace mynah::server {
 
 // POST /v1/models: pulls one of the catalogue, with its progress; DELETE /v1/models/{name};
-// POST /v1/models/{name}/load.
+// POST /v1/models/{name}/load and /unload.
 [[nodiscard]] std::vector<Route> model_change_routes(Service& service);
 
 }  // namespace mynah::server

@@ -153,6 +153,26 @@ Store Service::store() const {
   return Store(engine::store_folders(surroundings_.environment));
 }
 
+size_t Service::unload(const std::string& name) {
+  size_t count = 0;
+  for (const engine::OpenModel& open : engine_->open_models()) {
+    count += name_of_model(open.path) == name ? engine_->unload(open.path) : 0;
+  }
+  return count;
+}
+
+std::string Service::name_of_model(const std::string& path) const {
+  if (path.empty()) {
+    return "builtin";
+  }
+  for (const StoredModel& model : store().list()) {
+    if (path == model.folder || path.starts_with(model.folder + "/")) {
+      return model.name;
+    }
+  }
+  return name_of(path);  // whoever started the server named a file
+}
+
 Status Service::load(const std::string& name) {
   MYNAH_TRY_STATUS(check_is_no_path("model", name));
   if (!meant_by(name).empty()) {

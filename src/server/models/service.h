@@ -91,6 +91,13 @@ class Service {
   // is not here.
   [[nodiscard]] Status load(const std::string& name);
 
+  // Lets go of that model: at once where nobody holds it, else soon after nobody does. How many of
+  // it were open.
+  [[nodiscard]] size_t unload(const std::string& name);
+
+  // What a file or folder is called that a model was opened from ("": built in).
+  [[nodiscard]] std::string name_of_model(const std::string& path) const;
+
   [[nodiscard]] Store store() const;
 
   [[nodiscard]] bool is_offline() const { return options_.offline; }
