@@ -99,7 +99,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   if (options.wyoming_port != 0 || !options.wyoming_passed.empty()) {
     // Files are looked into now: clients ask what is here, and wait a second for it at most.
     static_cast<void>(service->hearing_models());
-    const auto make = wyoming_sessions(*service);
+    const auto make = wyoming_sessions(*service, options.wyoming_endpointing);
     MYNAH_TRY_STATUS(options.wyoming_passed.empty()
                          ? network->listen_also(wyoming_host, options.wyoming_port, make, admits)
                          : network->listen_also(options.wyoming_passed, make, admits));
@@ -113,6 +113,9 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   std::unique_ptr<Server> server(
       new Server(std::move(keys), std::move(service), std::move(router), std::move(network)));
   server->encrypted_ = encrypted;
+  if (options.wyoming_port != 0 && !is_this_machine(wyoming_host)) {
+    server->announcement_ = Announcement::of_wyoming(options.wyoming_port);
+  }
   return server;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "server/models/service.h"
 #include "server/net/network.h"
 #include "server/router.h"
+#include "server/wyoming/announcement.h"
 
 namespace mynah::server {
 
@@ -19,6 +21,7 @@ struct ServerOptions {
   KeySources keys;
   ServiceOptions service;
   int wyoming_port = 10300;                // 0: none
+  bool wyoming_endpointing = false;        // where a turn ends is found here
   std::vector<std::string> wyoming_allow;  // ranges of addresses besides this machine
   std::vector<int> wyoming_passed{};       // sockets that listen already, in place of that port
   std::string base_path{};                 // "/x": that a proxy puts before all paths; "": none
@@ -51,6 +54,7 @@ class Server {
   bool encrypted_ = false;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Router> router_;
+  std::optional<Announcement> announcement_;
   std::unique_ptr<Network> network_;  // the first to go
 };
 

@@ -58,6 +58,9 @@ void ServeCommand::fields(Fields& fields) {
       .shorter('p');
   fields.option("wyoming-port", "N", options_.wyoming_port,
                 "The port for clients of the Wyoming protocol, such as Home Assistant; 0: none.");
+  fields.flag("wyoming-endpointing", options_.wyoming_endpointing,
+              "Find here where somebody is done speaking, and answer clients of Wyoming then; else "
+              "they say.");
   fields.names("wyoming-allow", "RANGE", options_.wyoming_allow,
                "Addresses besides this machine whose clients of Wyoming are let in, such as "
                "192.168.0.0/16: they show no key.");

@@ -40,7 +40,7 @@ Json voice_json(const std::string& name, const std::string& language, const std:
 
 }  // namespace
 
-WyomingMessage describe_wyoming(const Service& service) {
+WyomingMessage describe_wyoming(const Service& service, bool endpointing) {
   Json hearing = Json::array();
   for (const HearingModel& model : service.hearing_models()) {
     Json one = artifact(model.name, model.family, model.source);
@@ -61,7 +61,7 @@ WyomingMessage describe_wyoming(const Service& service) {
   Json hears = artifact("mynah", "mynah", "");
   hears["models"] = std::move(hearing);
   hears["supports_transcript_streaming"] = true;
-  hears["requires_external_vad"] = true;
+  hears["requires_external_vad"] = !endpointing;
   // What is quiet is made louder here, and noise is known to the voice detector.
   hears["prefers_auto_gain_enabled"] = false;
   hears["prefers_noise_reduction_enabled"] = false;

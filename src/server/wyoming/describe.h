@@ -7,7 +7,8 @@
 namespace mynah::server {
 
 // The answer to "describe": the models that hear, the default first, and the voices. Nothing is
-// opened for it but, once, what tells which languages a model knows.
-[[nodiscard]] WyomingMessage describe_wyoming(const Service& service);
+// opened for it but, once, what tells which languages a model knows. `endpointing`: where a turn
+// ends is found here.
+[[nodiscard]] WyomingMessage describe_wyoming(const Service& service, bool endpointing);
 
 }  // namespace mynah::server

@@ -12,6 +12,7 @@
 #include "server/speak/speech_request.h"
 #include "server/wyoming/describe.h"
 #include "server/wyoming/message.h"
+#include "server/wyoming/turn_watch.h"
 
 namespace mynah::server {
 namespace {
@@ -124,12 +125,14 @@ class Speech final : public SpeechObserver {
 // Segments on their way, each as it is heard.
 class ChunkedTranscript final : public RecognizerObserver {
  public:
-  explicit ChunkedTranscript(Outbox& outbox) : outbox_(outbox) {}
+  // `begun`: whether the client was told that a text begins.
+  ChunkedTranscript(Outbox& outbox, bool& begun) : outbox_(outbox), begun_(begun) {}
 
   void on_segment(size_t /*job*/, const Segment& segment) override {
-    const bool follows = std::exchange(begun_, true);
-    const std::string text = follows ? segment.text : std::string(trimmed(segment.text, " "));
+    const bool follows = begun_;
     // Who left is seen by the recogniser.
+    static_cast<void>(begin(outbox_, begun_));
+    const std::string text = follows ? segment.text : std::string(trimmed(segment.text, " "));
     static_cast<void>(outbox_.write(encode("transcript-chunk", {{"text", text}})));
   }
 
@@ -137,17 +140,27 @@ class ChunkedTranscript final : public RecognizerObserver {
 
   [[nodiscard]] const Result<Transcript>& result() const { return result_; }
 
+  // Tells it once.
+  static Status begin(Outbox& outbox, bool& begun) {
+    return std::exchange(begun, true) ? Status()
+                                      : outbox.write(encode("transcript-start", Json::object()));
+  }
+
  private:
   Outbox& outbox_;
-  bool begun_ = false;
+  bool& begun_;
   Result<Transcript> result_ = fail(ErrorCode::Cancelled, "nothing was heard");
 };
 
 class WyomingSession final : public ByteSession,
                              public std::enable_shared_from_this<WyomingSession> {
  public:
-  WyomingSession(Service& service, std::shared_ptr<Outbox> outbox, WorkThreads& threads)
-      : service_(service), outbox_(std::move(outbox)), threads_(threads) {}
+  WyomingSession(Service& service, bool endpointing, std::shared_ptr<Outbox> outbox,
+                 WorkThreads& threads)
+      : service_(service),
+        endpointing_(endpointing),
+        outbox_(std::move(outbox)),
+        threads_(threads) {}
 
   bool take(std::string_view bytes) override {
     auto messages = reader_.take(bytes);
@@ -203,6 +216,7 @@ class WyomingSession final : public ByteSession,
       if (const Status dealt_with = deal_with(message); !dealt_with) {
         speech_.reset();
         sound_.reset();
+        watch_.reset();
         static_cast<void>(outbox_->write(error_of(dealt_with.error())));  // it may have left
       }
     }
@@ -215,7 +229,7 @@ class WyomingSession final : public ByteSession,
   Status deal_with(const WyomingMessage& message) {
     const std::string& type = message.type;
     if (type == "describe") {
-      return outbox_->write(encode(describe_wyoming(service_)));
+      return outbox_->write(encode(describe_wyoming(service_, endpointing_)));
     }
     if (type == "ping") {
       return send("pong", message.data.contains("text") ? Json{{"text", message.text("text")}}
@@ -279,10 +293,37 @@ class WyomingSession final : public ByteSession,
                   fmt::format("audio-start: wanted a width of 1 to 4 bytes, found {}", width));
     }
     raw_.encoding = kEncodings[static_cast<size_t>(width)];
+    heard_ = false;
+    text_begun_ = false;
+    voice_began_ = false;
+    return endpointing_ ? watch(static_cast<int>(width)) : Status();
+  }
+
+  // Listens for the end of the turn that comes. The model is opened meanwhile.
+  Status watch(int width) {
+    const SampleFormat format{.rate_hz = raw_.rate_hz, .channels = raw_.channels, .width = width};
+    constexpr int kMostChannels = 64;
+    if (format.rate_hz < 1 || format.channels < 1 || format.channels > kMostChannels) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("audio-start: wanted a rate and 1 to {} channels, found {} and {}",
+                              kMostChannels, format.rate_hz, format.channels));
+    }
+    MYNAH_TRY(const Hearing hearing, service_.hearing(asked_.text("name")));
+    auto voice = hearing.lease->voice;
+    MYNAH_TRY(watch_, TurnWatch::create(voice != nullptr ? voice : builtin_voice_detector(), format,
+                                        pause_s_of(asked_.text("vad_sensitivity"))));
     return {};
   }
 
+  // Home Assistant's own pauses for the same names.
+  static double pause_s_of(const std::string& sensitivity) {
+    return sensitivity == "relaxed" ? 1.25 : sensitivity == "aggressive" ? 0.25 : 0.7;
+  }
+
   Status add_sound(const WyomingMessage& chunk) {
+    if (heard_) {
+      return {};  // behind the turn
+    }
     if (!sound_) {
       MYNAH_TRY_STATUS(begin_sound(chunk));
     }
@@ -290,51 +331,92 @@ class WyomingSession final : public ByteSession,
       return fail(ErrorCode::InvalidInput,
                   fmt::format("a turn has at most {} MB of sound", kMostSound_bytes >> 20U));
     }
-    return sound_->append(chunk.payload);
+    MYNAH_TRY_STATUS(sound_->append(chunk.payload));
+    if (watch_ == nullptr) {
+      return {};
+    }
+    MYNAH_TRY(const auto events, watch_->push(chunk.payload, outbox_->stop()));
+    if (!events.empty() && !voice_began_) {
+      voice_began_ = true;
+      MYNAH_TRY_STATUS(send_voice("voice-started", events.front().at));
+    }
+    if (watch_->is_too_long()) {
+      return hear();
+    }
+    return watch_->is_over() ? hear_turn() : Status();
   }
 
+  Status send_voice(const std::string& type, int64_t sample) {
+    return send(type, {{"timestamp", sample * 1000 / kHearingRate_hz}});
+  }
+
+  // Hears all that came, whatever there is in it.
   Status hear() {
     if (!sound_) {
       return {};
     }
-    FormFile file{.field = {}, .name = "the turn", .type = {}, .bytes = *std::exchange(sound_, {})};
-    const WyomingMessage asked = std::exchange(asked_, WyomingMessage());
-    MYNAH_TRY(const Hearing hearing, service_.hearing(asked.text("name")));
+    MYNAH_TRY(const Transcript heard, heard_so_far());
+    return answer(heard);
+  }
+
+  // The same where a turn ended: one without words was none, and what comes is listened to.
+  Status hear_turn() {
+    MYNAH_TRY(const Transcript heard, heard_so_far());
+    if (heard.segments.empty()) {
+      watch_->go_on();
+      return {};
+    }
+    return answer(heard);
+  }
+
+  Status answer(const Transcript& heard) {
+    if (watch_ != nullptr && std::exchange(voice_began_, false)) {
+      MYNAH_TRY_STATUS(send_voice("voice-stopped", watch_->silent_since()));
+    }
+    sound_.reset();
+    watch_.reset();
+    heard_ = endpointing_;
+    asked_ = WyomingMessage();
+    MYNAH_TRY_STATUS(ChunkedTranscript::begin(*outbox_, text_begun_));
+    Json transcript = {{"text", text_of_whole(heard)}};
+    if (!heard.language.empty()) {
+      transcript["language"] = heard.language;
+    }
+    MYNAH_TRY_STATUS(send("transcript", std::move(transcript)));
+    return send("transcript-stop", Json::object());
+  }
+
+  // The text, which is sent piece by piece, too.
+  Result<Transcript> heard_so_far() {
+    MYNAH_TRY(const Hearing hearing, service_.hearing(asked_.text("name")));
     const Recognizer& recognizer = *hearing.lease->recognizer;
     RecognizerOptions options;
     // "en" of "en-GB": a language that the model does not know it may find out.
-    std::string language = asked.text("language");
+    std::string language = asked_.text("language");
     language = language.substr(0, language.find_first_of("-_"));
     options.decoding.language = language.empty() ? "auto" : language;
     if (!recognizer.check(options)) {
       options.decoding.language = "auto";
     }
     for (const char* words : {"transcript_names", "transcript_terms"}) {
-      for (const Json& word : asked.data.value(words, Json::array())) {
+      for (const Json& word : asked_.data.value(words, Json::array())) {
         options.cutting.hotwords += word.is_string() ? word.get<std::string>() + ", " : "";
       }
     }
-    MYNAH_TRY_STATUS(send("transcript-start", Json::object()));
-    std::string text;
-    std::string heard_language;
-    if (file.bytes.size_bytes() > 0) {
-      ChunkedTranscript observer(*outbox_);
-      AudioOpenOptions audio;
-      audio.raw = raw_;
-      hear_file(file, audio, options, hearing, observer, outbox_->stop());
-      MYNAH_TRY(const Transcript& heard, observer.result());
-      text = text_of_whole(heard);
-      heard_language = heard.language;
+    if (sound_->size_bytes() == 0) {
+      return Transcript();
     }
-    Json transcript = {{"text", text}};
-    if (!heard_language.empty()) {
-      transcript["language"] = heard_language;
-    }
-    MYNAH_TRY_STATUS(send("transcript", std::move(transcript)));
-    return send("transcript-stop", Json::object());
+    ChunkedTranscript observer(*outbox_, text_begun_);
+    FormFile file{.field = {}, .name = "the turn", .type = {}, .bytes = *std::move(sound_)};
+    AudioOpenOptions audio;
+    audio.raw = raw_;
+    hear_file(file, audio, options, hearing, observer, outbox_->stop());
+    sound_ = std::move(file.bytes);
+    return observer.result();
   }
 
   Service& service_;
+  const bool endpointing_;
   std::shared_ptr<Outbox> outbox_;
   WorkThreads& threads_;
   WyomingReader reader_;  // the network's thread's
@@ -347,15 +429,19 @@ class WyomingSession final : public ByteSession,
   // Of the thread that works.
   WyomingMessage asked_;
   std::optional<Upload> sound_;
+  std::unique_ptr<TurnWatch> watch_;  // where the turn's end is found here
+  bool heard_ = false;                // it was, and more may come
+  bool voice_began_ = false;          // the client was told so
+  bool text_begun_ = false;           // its text is on the way
   AudioOpenOptions::Raw raw_;
   std::unique_ptr<Speech> speech_;
 };
 
 }  // namespace
 
-ByteSessionMaker wyoming_sessions(Service& service) {
-  return [&service](const std::shared_ptr<Outbox>& outbox, WorkThreads& threads) {
-    return std::make_shared<WyomingSession>(service, outbox, threads);
+ByteSessionMaker wyoming_sessions(Service& service, bool endpointing) {
+  return [&service, endpointing](const std::shared_ptr<Outbox>& outbox, WorkThreads& threads) {
+    return std::make_shared<WyomingSession>(service, endpointing, outbox, threads);
   };
 }
 

@@ -8,7 +8,8 @@
 
 namespace mynah::server {
 
-// One connection may carry many requests, one after the other.
-[[nodiscard]] ByteSessionMaker wyoming_sessions(Service& service);
+// One connection may carry many requests, one after the other. `endpointing`: where somebody is
+// done is found here, and the text is sent then, whether the client goes on or not.
+[[nodiscard]] ByteSessionMaker wyoming_sessions(Service& service, bool endpointing);
 
 }  // namespace mynah::server

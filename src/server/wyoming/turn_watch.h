@@ -1,0 +1,62 @@
+// TurnWatch: listens to what a client of Wyoming sends, and finds where the turn ends.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audio/resampler.h"
+#include "base/result.h"
+#include "speech/turn_detector.h"
+
+namespace mynah::server {
+
+// Samples as they are sent: whole numbers, little-endian; of one byte without a sign.
+struct SampleFormat {
+  int rate_hz = 16000;
+  int channels = 1;
+  int width = 2;  // bytes
+};
+
+class TurnWatch {
+ public:
+  // `pause_s`: so much silence ends a turn. InvalidInput for a rate that cannot be changed to
+  // 16 kHz.
+  static Result<std::unique_ptr<TurnWatch>> create(std::shared_ptr<const VoiceDetector> voice,
+                                                   const SampleFormat& format, double pause_s);
+
+  // What was found in it. Errors: the detector's device, Cancelled.
+  [[nodiscard]] Result<std::vector<VoiceEvent>> push(std::string_view bytes,
+                                                     const std::stop_token& stop);
+
+  // Somebody spoke and is done.
+  [[nodiscard]] bool is_over() const { return ended_; }
+
+  // It is longer than turns are, or nobody speaks for long.
+  [[nodiscard]] bool is_too_long() const;
+
+  // Where the last voice ended, or began.
+  [[nodiscard]] int64_t silent_since() const { return silent_since_; }
+
+  // What ended was no speech: listens for some.
+  void go_on() { ended_ = false; }
+
+ private:
+  TurnWatch(std::shared_ptr<const VoiceDetector> voice, const SampleFormat& format, double pause_s);
+
+  // The samples of whole frames as one channel; what is left of the last is kept.
+  [[nodiscard]] std::vector<float> mono_of(std::string_view bytes);
+
+  std::shared_ptr<const VoiceDetector> voice_;
+  SampleFormat format_;
+  TurnDetector turns_;
+  std::optional<Resampler> resampler_;
+  std::string left_;
+  int64_t silent_since_ = 0;  // samples
+  bool ended_ = false;
+};
+
+}  // namespace mynah::server
