@@ -5,14 +5,18 @@ usage: clients.py MYNAH MYNAH_SHARED MYNAH_WEIGHTS
 """
 import asyncio
 import io
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 import wave
 
 import openai
+from recorded import RecordedRequests
 from serving import Server, free_port, run_checks
 from wyoming import asr, audio, client, info, ping, tts
 
@@ -174,9 +178,85 @@ class Checks:
         refused = asyncio.run(self.wyoming([tts.Synthesize("Hello.", voice=tts.SynthesizeVoice(name="nobody"))], "error"))
         assert "nobody" in refused[-1].data["text"]
 
+    def check_description(self):
+        with urllib.request.urlopen(f"{self.base.removesuffix('/v1')}/openapi.json") as answer:
+            told = json.load(answer)
+        speech = told["paths"]["/v1/audio/speech"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert speech["required"] == ["input"] and "mp3" in speech["properties"]["response_format"]["enum"]
+        assert told["paths"]["/asr"]["post"]["parameters"] and told["paths"]["/v1/models/{name}"]["delete"]
+
     def check_key(self):
         client = openai.OpenAI(base_url=self.base, api_key="another", max_retries=0, timeout=30)
         self.refused(openai.AuthenticationError, client.models.list)
+
+
+class Endpointing:
+    """A server that finds where a turn ends, and tells the network by Avahi (a script that stands for it) where it is."""
+
+    def __init__(self, checks, home):
+        self.checks = checks
+        self.told = f"{home}/told"
+
+    def check_turn(self):
+        """A second of silence, a sentence, and silence: as a microphone sends it. No audio-stop is ever sent."""
+        second = 32000
+
+        async def speak():
+            async with client.AsyncTcpClient("127.0.0.1", self.checks.wyoming_port) as connection:
+                await connection.write_event(info.Describe().event())
+                told = info.Info.from_event(await asyncio.wait_for(connection.read_event(), 30))
+                await connection.write_event(asr.Transcribe(language="en").event())
+                await connection.write_event(audio.AudioStart(16000, 2, 1).event())
+                sound = bytes(second) + self.checks.samples()[: 4 * second] + bytes(30 * second)
+                seen = []
+
+                async def listen():
+                    while not seen or seen[-1].type != "transcript":
+                        seen.append(await asyncio.wait_for(connection.read_event(), 30))
+
+                listening = asyncio.create_task(listen())
+                sent = 0
+                while not listening.done() and sent < len(sound):
+                    await connection.write_event(audio.AudioChunk(16000, 2, 1, sound[sent : sent + 2048]).event())
+                    sent += 2048
+                    await asyncio.sleep(0.001)
+                await listening
+                return told, seen
+
+        told, seen = asyncio.run(speak())
+        types = [one.type for one in seen]
+        assert told.asr[0].requires_external_vad is False
+        assert types[0] == "voice-started" and types.index("voice-stopped") < types.index("transcript"), types
+        assert words(seen[-1].data["text"]).startswith("custom speech"), seen[-1].data
+        stopped_s = next(one.data["timestamp"] for one in seen if one.type == "voice-stopped") / 1000
+        assert 4 < stopped_s < 8, stopped_s
+
+    def check_announcement(self):
+        for _ in range(100):
+            if os.path.exists(self.told):
+                break
+            time.sleep(0.05)
+        with open(self.told) as file:
+            told = file.read().split()
+        assert told[-2:] == ["_wyoming._tcp", str(self.checks.wyoming_port)] and "--service" in told, told
+
+
+def endpointing(program, shared, weights, home):
+    """Passed and failed checks of a server of its own."""
+    publish = f"{home}/avahi-publish"
+    with open(publish, "w") as file:
+        file.write(f'#!/bin/sh\necho "$@" > {home}/told.new; echo $$ > {home}/pid; mv {home}/told.new {home}/told; exec sleep 600\n')
+    os.chmod(publish, 0o755)
+    port = free_port()
+    options = ["--wyoming-port", str(port), "--voice-model", "builtin", "--wyoming-endpointing", "--wyoming-allow", "192.0.2.0/24"]
+    server = Server(program, weights, home, options, {"PATH": f"{home}:{os.environ['PATH']}"})
+    passed, failed = run_checks(Endpointing(Checks(server.address, port, shared), home))
+    server.stop()
+    with open(f"{home}/pid") as file:
+        if os.path.exists(f"/proc/{file.read().strip()}"):
+            failed += 1
+            print("FAILED: what announced the server outlives it")
+    return passed, failed
 
 
 def main():
@@ -187,13 +267,18 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         port = free_port()
         server = Server(program, weights, home, ["--wyoming-port", str(port), "--voice-model", "builtin"], {"MYNAH_API_KEYS": KEY})
-        passed, failed = run_checks(Checks(server.address, port, shared))
+        checks = Checks(server.address, port, shared)
+        passed, failed = run_checks(checks)
+        more = run_checks(RecordedRequests(server.address, KEY, checks.samples(), SAID[:29]))
         code = server.stop()
         log = "".join(server.log)
         told = [word for word in (KEY, "talk.wav", "train") if word in log]
         if code != 0 or told or "POST /v1/audio/speech 200" not in log:
             failed += 1
             print(f"FAILED: the server ended with {code}; its log tells {told}:\n{log}")
+    with tempfile.TemporaryDirectory() as home:
+        others = endpointing(program, shared, weights, home)
+    passed, failed = (sum(counts) for counts in zip((passed, failed), more, others))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

@@ -11,6 +11,7 @@
 #include "server/hear/hear_file.h"
 #include "server/http/errors.h"
 #include "server/http/json_text.h"
+#include "server/operation/health.h"
 #include "speech/writers.h"
 
 namespace mynah::server {
@@ -224,7 +225,12 @@ Response asr_error(const Error& error) {
 }
 
 std::vector<Route> asr_routes(const HearingParts& parts) {
-  return {{.method = "POST",
+  return {{.method = "GET",
+           .path = "/status",
+           .help = "Which mynah this is, as Bazarr asks it.",
+           .handler = version(),
+           .open = Open::ToAll},
+          {.method = "POST",
            .path = "/asr",
            .help = "Speech to text, as whisper-asr-webservice has it.",
            .handler = [parts](Exchange& exchange) { answer_asr(parts, exchange); },

@@ -9,7 +9,7 @@
 namespace mynah::server {
 
 // POST /asr; POST /detect-language: from probes that are spread over the recording, as the
-// beginning of a film is often music.
+// beginning of a film is often music; GET /status.
 [[nodiscard]] std::vector<Route> asr_routes(const HearingParts& parts);
 
 // {"detail": "..."}, as FastAPI tells errors.
