@@ -5,8 +5,10 @@
 - Many clients at once with the English clips up to 12 s: seconds of sound a second, beside `mynah transcribe` on the same files in the
   same run, in turns; the texts must be the same. The load generator's own processor time is told and taken off.
 - A short clip while a long recording is transcribed: how long until its text.
+- With --peers the same clients at other engines' servers: faster-whisper behind FastAPI, and whisper.cpp's where --whisper-server
+  names it (built from its sources). Their errors are counted, too.
 
-usage: serve.py [--clients N] [--turns N] [--threads N] [--json]
+usage: serve.py [--clients N] [--turns N] [--threads N] [--peers] [--whisper-server FILE] [--json]
 """
 import argparse
 import http.client
@@ -15,6 +17,7 @@ import os
 import queue
 import re
 import resource
+import socket
 import statistics
 import subprocess
 import sys
@@ -84,6 +87,51 @@ def start(options, home):
     sys.exit("the server did not start")
 
 
+def start_peer(command):
+    """Another engine's server, whose command takes {port}, once it listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen([part.format(port=port) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return server, f"http://127.0.0.1:{port}"
+        if server.poll() is not None:
+            break
+        time.sleep(0.1)
+    sys.exit(f"{command[0]} did not start")
+
+
+def peers(options, folder):
+    """Commands of other engines' servers by their names, all with tiny.en, one beam and the given threads."""
+    import hear_models
+
+    commands = {"faster-whisper int8": [sys.executable, f"{ROOT}/bench/serve_peers.py", "faster-whisper", "{port}", f"{WEIGHTS}/tiny.en"]}
+    if options.whisper_server:
+        model = f"{folder}/ggml-tiny.en.bin"
+        hear_models.ggml_file(f"{WEIGHTS}/tiny.en", model, SHARED)
+        commands["whisper.cpp f16"] = [options.whisper_server, "-m", model, "-t", str(options.threads), "-l", "en", "-bs", "1", "-bo", "1"]
+        commands["whisper.cpp f16"] += ["--port", "{port}", "--inference-path", "/v1/audio/transcriptions"]
+    else:
+        print("no whisper.cpp: --whisper-server names its program", file=sys.stderr)
+    return commands
+
+
+def by_peer(command, work, clients, sound_s):
+    """Seconds of sound a second that a peer's server hears, and its errors."""
+    import hear
+
+    server, address = start_peer(command)
+    Client(address).hear(work[0][0], {"language": "en"})  # opens what is opened late
+    took, own, texts = by_server(address, work, clients, {"language": "en"})
+    server.terminate()
+    server.wait()
+    wanted = dict(hear.english_clips())
+    errors, words = hear.count_errors([wanted[path] for path, _ in work], [texts[path] for path, _ in work])
+    return sound_s / (took - own / (os.cpu_count() or 1)), round(errors / words, 4)
+
+
 def one_client(address, clip):
     """What a request takes beyond the call in the process, in ms."""
     client = Client(address)
@@ -95,7 +143,7 @@ def one_client(address, clip):
     return sorted(added[ONE_CLIP_TIMES // 10 :])
 
 
-def by_server(address, work, clients):
+def by_server(address, work, clients, form):
     waiting = queue.SimpleQueue()
     for path, _ in work:
         waiting.put(path)
@@ -108,7 +156,7 @@ def by_server(address, work, clients):
                 path = waiting.get_nowait()
             except queue.Empty:
                 return
-            texts[path] = client.hear(path, {})["text"]
+            texts[path] = client.hear(path, form)["text"]
 
     before = resource.getrusage(resource.RUSAGE_SELF)
     begin = time.perf_counter()
@@ -168,6 +216,8 @@ def main():
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--whisper-server")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     work = clips()
@@ -179,7 +229,7 @@ def main():
         added = one_client(address, five)
         rates, commands, shares = [], [], []
         for _ in range(options.turns):
-            took, own, texts = by_server(address, work, options.clients)
+            took, own, texts = by_server(address, work, options.clients, {})
             alone, wanted = by_command(options, work)
             different = [path for path, text in wanted.items() if texts[path] != text]
             if different:
@@ -191,6 +241,10 @@ def main():
         alone_ms, beside = behind_long_work(address, three, work, folder)
         server.terminate()
         server.wait()
+        beside_it = {}
+        for name, command in (peers(options, folder) if options.peers else {}).items():
+            rate, errors = by_peer(command, work, options.clients, sound_s)
+            beside_it[name] = {"s of sound a second": round(rate), "mynah's ratio": round(statistics.median(rates) / rate, 2), "word errors": errors}
     report = {
         "clips": len(work),
         "sound, s": round(sound_s),
@@ -201,6 +255,7 @@ def main():
         "load generator's share of a core": round(statistics.median(shares), 2),
         "a clip of 3 s alone, ms": round(alone_ms),
         "while a long recording is heard, ms": {"median": round(statistics.median(beside)), "95 %": round(percentile(beside, 0.95)), "times": len(beside)},
+        **beside_it,
     }
     print(json.dumps(report, indent=None if options.json else 1))
 

@@ -50,8 +50,8 @@ def voice_pack(path):
         return np.frombuffer(f.read(next(n for n in f.namelist() if n.endswith("/data/0"))), np.float32).reshape(-1, KOKORO_STYLE)
 
 
-def kokoro(options):
-    """What kokoro-onnx runs: ONNX Runtime over the exported graph."""
+def kokoro_voice(options):
+    """What kokoro-onnx runs: ONNX Runtime over the exported graph. A function from a text to its samples."""
     with open(options["vocabulary"], encoding="utf-8") as f:
         vocabulary = json.load(f)["vocab"]
     styles = voice_pack(options["voice"])
@@ -63,7 +63,11 @@ def kokoro(options):
         return model.run(None, dict(zip(names, [np.array([[0, *ids, 0]], np.int64), styles[len(ids) - 1][None],
                                                 np.ones(1, np.float32)])))[0].reshape(-1)
 
-    return speaker(say, KOKORO_RATE)
+    return say
+
+
+def kokoro(options):
+    return speaker(kokoro_voice(options), KOKORO_RATE)
 
 
 def piper(options):

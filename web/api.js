@@ -27,8 +27,16 @@ export async function ask(path, options = {}) {
   return answer;
 }
 
-// Server-sent events of an answer, each as the object that it is.
-export async function* events(answer) {
+// A WebSocket of the server. A browser gives it no headers: the key goes as a subprotocol.
+export function socket(path) {
+  const key = sessionStorage.getItem(KEY);
+  const address = new URL(path, location.href);
+  address.protocol = address.protocol.replace("http", "ws");
+  return new WebSocket(address, key ? ["realtime", `openai-insecure-api-key.${key}`] : ["realtime"]);
+}
+
+// What an answer has between such ends, as it comes.
+async function* pieces(answer, end) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let kept = "";
   for (;;) {
@@ -37,12 +45,28 @@ export async function* events(answer) {
       return;
     }
     kept += value;
-    for (let end = kept.indexOf("\n\n"); end >= 0; end = kept.indexOf("\n\n")) {
-      const data = kept.slice(0, end).split("\n").filter((line) => line.startsWith("data: "));
-      kept = kept.slice(end + 2);
-      if (data.length > 0) {
-        yield JSON.parse(data.map((line) => line.slice(6)).join("\n"));
-      }
+    for (let at = kept.indexOf(end); at >= 0; at = kept.indexOf(end)) {
+      yield kept.slice(0, at);
+      kept = kept.slice(at + end.length);
+    }
+  }
+}
+
+// Server-sent events of an answer, each as the object that it is.
+export async function* events(answer) {
+  for await (const piece of pieces(answer, "\n\n")) {
+    const data = piece.split("\n").filter((line) => line.startsWith("data: "));
+    if (data.length > 0) {
+      yield JSON.parse(data.map((line) => line.slice(6)).join("\n"));
+    }
+  }
+}
+
+// Lines of JSON of an answer, each as the object that it is.
+export async function* lines(answer) {
+  for await (const line of pieces(answer, "\n")) {
+    if (line) {
+      yield JSON.parse(line);
     }
   }
 }

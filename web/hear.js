@@ -1,5 +1,8 @@
 // Recordings, dropped, chosen or spoken, as text that comes while it is heard.
 import { ask, events } from "./api.js";
+import { remember } from "./history.js";
+import { hearAsJob } from "./jobs.js";
+import { hearLive } from "./live.js";
 import { asSubtitles, asText } from "./subtitles.js";
 
 // A word that is less certain is marked.
@@ -46,7 +49,7 @@ function offerDownloads(item, name, segments) {
   downloads.hidden = false;
 }
 
-function followSound(audio, text) {
+export function followSound(audio, text) {
   audio.addEventListener("timeupdate", () => {
     for (const word of text.querySelectorAll(".word")) {
       const now = audio.currentTime >= word.dataset.start && audio.currentTime < word.dataset.end;
@@ -85,6 +88,9 @@ async function hearInto(item, file) {
   const device = answer.headers.get("X-Mynah-Device");
   state.textContent = segments.length > 0 ? `${model}, ${device}` : "nobody speaks";
   offerDownloads(item, file.name, segments);
+  if (segments.length > 0) {
+    remember(file.name, text.textContent.trim());
+  }
 }
 
 async function hear(file) {
@@ -102,8 +108,18 @@ async function hear(file) {
 }
 
 async function hearAll(files) {
+  const asJobs = byId("as-job").checked;
   for (const file of files) {
-    await hear(file);
+    if (!asJobs) {
+      await hear(file);
+      continue;
+    }
+    try {
+      await hearAsJob(file, byId("language").value.trim());
+      location.hash = "jobs";
+    } catch (error) {
+      byId("told").textContent = error.message;
+    }
   }
 }
 
@@ -140,9 +156,16 @@ function takeMicrophone() {
     try {
       const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
       const pieces = [];
+      const draft = byId("draft");
+      // Where it does not come while somebody speaks, it does when they have.
+      const stopLive = await hearLive(stream, byId("language").value.trim(), (text) => {
+        draft.textContent = text;
+      }).catch(() => () => {});
       recorder = new MediaRecorder(stream);
       recorder.addEventListener("dataavailable", (event) => pieces.push(event.data));
       recorder.addEventListener("stop", () => {
+        stopLive();
+        draft.textContent = "";
         stream.getTracks().forEach((track) => track.stop());
         const name = `recorded ${new Date().toLocaleTimeString()}.webm`;
         hear(new File(pieces, name, { type: recorder.mimeType }));

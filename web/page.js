@@ -1,9 +1,12 @@
 // The page: what it shows, and what each part of it is started with.
 import { ask, asks, useKey } from "./api.js";
 import { startHearing } from "./hear.js";
+import { listDevices, listModels, startPulling } from "./here.js";
+import { startHistory } from "./history.js";
+import { listJobs } from "./jobs.js";
 import { listVoices, startSpeaking } from "./speak.js";
 
-const SECTIONS = ["hear", "speak", "here"];
+const SECTIONS = ["hear", "speak", "jobs", "here"];
 const byId = (id) => document.getElementById(id);
 
 function show() {
@@ -19,21 +22,12 @@ function show() {
   }
 }
 
-async function listModels() {
-  const { data } = await (await ask("v1/models")).json();
-  byId("models").replaceChildren(
-    ...data.map((model) => {
-      const item = document.createElement("li");
-      item.textContent = `${model.id} (${model.task === "text-to-speech" ? "speaks" : "hears"})`;
-      return item;
-    }),
-  );
-}
-
 async function list() {
   try {
     await listVoices();
     await listModels();
+    await listJobs().catch(() => {}); // a key may not have the right
+    await listDevices().catch(() => {});
     byId("told").textContent = "";
   } catch (error) {
     byId("told").textContent = error.message;
@@ -59,4 +53,6 @@ addEventListener("hashchange", show);
 show();
 startHearing();
 startSpeaking();
+startPulling();
+startHistory();
 list();

@@ -11,7 +11,12 @@ MYNAH_EMBEDDED_FILE(page_icon, MYNAH_WEB "/icon.svg")
 MYNAH_EMBEDDED_FILE(page_style, MYNAH_WEB "/page.css")
 MYNAH_EMBEDDED_FILE(page_script, MYNAH_WEB "/page.js")
 MYNAH_EMBEDDED_FILE(page_api, MYNAH_WEB "/api.js")
+MYNAH_EMBEDDED_FILE(page_capture, MYNAH_WEB "/capture.js")
 MYNAH_EMBEDDED_FILE(page_hear, MYNAH_WEB "/hear.js")
+MYNAH_EMBEDDED_FILE(page_here, MYNAH_WEB "/here.js")
+MYNAH_EMBEDDED_FILE(page_history, MYNAH_WEB "/history.js")
+MYNAH_EMBEDDED_FILE(page_jobs, MYNAH_WEB "/jobs.js")
+MYNAH_EMBEDDED_FILE(page_live, MYNAH_WEB "/live.js")
 MYNAH_EMBEDDED_FILE(page_speak, MYNAH_WEB "/speak.js")
 MYNAH_EMBEDDED_FILE(page_subtitles, MYNAH_WEB "/subtitles.js")
 
@@ -45,14 +50,19 @@ std::vector<Route> page_routes() {
   };
 
   constexpr const char* kScript = "text/javascript; charset=utf-8";
-  const std::array<File, 8> files = {{{"/", page_index(), "text/html; charset=utf-8"},
-                                      {"/icon.svg", page_icon(), "image/svg+xml"},
-                                      {"/page.css", page_style(), "text/css; charset=utf-8"},
-                                      {"/page.js", page_script(), kScript},
-                                      {"/api.js", page_api(), kScript},
-                                      {"/hear.js", page_hear(), kScript},
-                                      {"/speak.js", page_speak(), kScript},
-                                      {"/subtitles.js", page_subtitles(), kScript}}};
+  const std::array<File, 13> files = {{{"/", page_index(), "text/html; charset=utf-8"},
+                                       {"/icon.svg", page_icon(), "image/svg+xml"},
+                                       {"/page.css", page_style(), "text/css; charset=utf-8"},
+                                       {"/page.js", page_script(), kScript},
+                                       {"/api.js", page_api(), kScript},
+                                       {"/capture.js", page_capture(), kScript},
+                                       {"/hear.js", page_hear(), kScript},
+                                       {"/here.js", page_here(), kScript},
+                                       {"/history.js", page_history(), kScript},
+                                       {"/jobs.js", page_jobs(), kScript},
+                                       {"/live.js", page_live(), kScript},
+                                       {"/speak.js", page_speak(), kScript},
+                                       {"/subtitles.js", page_subtitles(), kScript}}};
   std::vector<Route> routes;
   routes.reserve(files.size());
   for (const File& one : files) {
