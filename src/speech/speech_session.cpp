@@ -444,7 +444,8 @@ std::vector<SpokenWord> SpeechSession::words_of(const Stretch& stretch, const Pi
   const std::string_view text = stretch.text;
   const bool spaced = primary_language(stretch.language) != "ja";
   std::vector<SpokenWord> words;
-  size_t end = 0;  // bytes: of the last word
+  size_t first = 0;  // bytes: of the last word
+  size_t end = 0;
   for (size_t i = 0; i < piece.words.size(); ++i) {
     const size_t begin = std::min(piece.words[i].begin, piece.end);
     if (!spaced) {
@@ -456,16 +457,20 @@ std::vector<SpokenWord> SpeechSession::words_of(const Stretch& stretch, const Pi
       const size_t from = std::clamp(end, begin, last);
       words.back().text += text.substr(from, last - from);
       end = std::max(end, last);
-    } else if (begin >= end || words.empty()) {
-      size_t first = begin;
-      while (first > piece.begin && !is_ascii_space(text[first - 1])) {
-        --first;
+    } else {
+      if (begin >= end || words.empty()) {
+        first = begin;
+        while (first > piece.begin && !is_ascii_space(text[first - 1])) {
+          --first;
+        }
+        words.push_back({.text = {}, .phonemes = {}});
       }
-      end = begin;
+      // Up to the next space behind what is said at once: "5 pm".
+      end = std::max({end, begin, std::min(piece.words[i].end, piece.end)});
       while (end < piece.end && !is_ascii_space(text[end])) {
         ++end;
       }
-      words.push_back({.text = std::string(text.substr(first, end - first)), .phonemes = {}});
+      words.back().text = text.substr(first, end - first);
     }
     for (const PhonemeSound& phoneme : sound.words[i]) {
       words.back().phonemes.push_back(

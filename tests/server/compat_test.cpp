@@ -40,6 +40,12 @@ TEST_F(OtherServers, CaptionsHaveEachWordsTime) {
     before = word["end_time"];
   }
 
+  // Words that are said at once are one.
+  const Json hour = told("/dev/captioned_speech",
+                         R"({"input": "It is 5 pm now.", "voice": "slt", "stream": false})");
+  ASSERT_EQ(hour["timestamps"].size(), 4U);
+  EXPECT_EQ(hour["timestamps"][2]["word"], "5 pm");
+
   const std::string streamed =
       post("/dev/captioned_speech",
            R"({"input": "One two. Three four.", "voice": "slt", "response_format": "pcm"})");
