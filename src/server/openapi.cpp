@@ -63,7 +63,7 @@ Json schema_of(const Field& field) {
   return schema;
 }
 
-// The same where null stands for nothing, as in JSON.
+// The same where null, or a text of none, stands for nothing, as in JSON.
 Json or_null(Json schema) {
   if (schema.contains("anyOf")) {
     schema["anyOf"].push_back({{"type", "null"}});
@@ -71,6 +71,7 @@ Json or_null(Json schema) {
     schema["type"] = {schema["type"], "null"};
   }
   if (schema.contains("enum")) {
+    schema["enum"].push_back("");
     schema["enum"].push_back(nullptr);
   }
   return schema;

@@ -1,6 +1,7 @@
 #include "server/hear/heard_once.h"
 
 #include <condition_variable>
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,7 +22,10 @@ Result<std::string> key_of(const RequestHead& head, const Body& body, const Form
     digest.update(std::to_string(text.size()) + ":");
     digest.update(text);
   };
-  for (const std::string& text : {head.owner, head.path, model, file.name}) {
+  // The end of its name may say what kind of file it is; Open WebUI makes up another name each
+  // time.
+  const std::string kind = std::filesystem::path(file.name).extension();
+  for (const std::string& text : {head.owner, head.path, model, kind}) {
     add(text);
   }
   for (const auto* fields : {&head.query, &body.fields}) {

@@ -72,7 +72,7 @@ std::string wanted_of(const Field& field, const Json& value) {
       if (!value.is_string()) {
         return "text";
       }
-      if (!field.choices.empty() && value != "") {
+      if (!field.choices.empty() && !value.get_ref<const std::string&>().empty()) {
         const auto choices = choices_of(field);
         return among(choices, value.get_ref<const std::string&>()) ? "" : in_words(choices);
       }

@@ -164,16 +164,13 @@ Error no_such_model(const std::string& name) {
 
 void remove_model(Service& service, Exchange& exchange) {
   const std::string& name = exchange.head().part;
-  const Store store = service.store();
-  const auto own = is_model_name(name) ? store.own_name(name)
+  const auto own = is_model_name(name) ? service.store().own_name(name)
                                        : Result<std::string>(std::unexpected(no_such_model(name)));
   if (!own) {
     exchange.answer(openai_error(no_such_model(name), "model", "model_not_found"));
     return;
   }
-  // Who computes with it has its files open, and goes on.
-  static_cast<void>(service.unload(*own));
-  if (const auto removed = store.remove(*own); !removed) {
+  if (const Status removed = service.remove(*own); !removed) {
     exchange.answer(openai_error(removed.error(), "model"));
     return;
   }

@@ -161,6 +161,17 @@ size_t Service::unload(const std::string& name) {
   return count;
 }
 
+Status Service::remove(const std::string& name) {
+  // Who computes with it has its files open, and goes on.
+  static_cast<void>(unload(name));
+  MYNAH_TRY_STATUS(store().remove(name));
+  const std::lock_guard lock(mutex_);
+  if (default_ == name) {
+    default_ = options_.model;
+  }
+  return {};
+}
+
 std::string Service::name_of_model(const std::string& path) const {
   if (path.empty()) {
     return "builtin";

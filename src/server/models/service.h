@@ -95,6 +95,10 @@ class Service {
   // it were open.
   [[nodiscard]] size_t unload(const std::string& name);
 
+  // Removes that model of the store; requests that name none mean the server's own from now on,
+  // where they meant it. Errors: Store::remove()'s.
+  [[nodiscard]] Status remove(const std::string& name);
+
   // What a file or folder is called that a model was opened from ("": built in).
   [[nodiscard]] std::string name_of_model(const std::string& path) const;
 
