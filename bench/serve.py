@@ -79,7 +79,7 @@ class Client:
 
 def start(options, home):
     environment = os.environ | {"MYNAH_HOME": home}
-    command = [MYNAH, "serve", "--port", "0", "--wyoming-port", "0", "--quiet", "--threads", str(options.threads), *MODEL]
+    command = [MYNAH, "serve", "--port", "0", "--wyoming-port", "0", "--no-share-texts", "--quiet", "--threads", str(options.threads), *MODEL]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     for line in server.stderr:
         if found := re.search(r"listening on (http://\S+)", line):

@@ -64,8 +64,9 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
        .open = Open::ToAll},
   };
   std::ranges::move(operation_routes(service), std::back_inserter(routes));
-  const HearingParts parts{
-      .service = &service, .once = std::make_shared<HeardOnce>(), .media_program = media_program};
+  const HearingParts parts{.service = &service,
+                           .once = service.shares_texts() ? std::make_shared<HeardOnce>() : nullptr,
+                           .media_program = media_program};
   std::ranges::move(transcription_routes(parts), std::back_inserter(routes));
   std::ranges::move(whisper_cpp_routes(parts), std::back_inserter(routes));
   std::ranges::move(asr_routes(parts), std::back_inserter(routes));

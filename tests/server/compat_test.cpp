@@ -156,6 +156,8 @@ TEST_F(OtherServers, ModelsArePulledByTheirNamesAlone) {
     EXPECT_THAT(refused, HasSubstr("names alone"));
   }
   EXPECT_THAT(post("/v1/models", R"({"model": "tiny.en"})"), HasSubstr("--offline"));
+  EXPECT_THAT(post("/v1/models/tiny.en", ""), HasSubstr("--offline"));
+  EXPECT_THAT(get("/v1/registry"), HasSubstr(R"({"id":"tiny.en","object":"model")"));
   EXPECT_THAT(ask("DELETE /v1/models/tiny.en HTTP/1.1\r\nConnection: close\r\n\r\n"),
               HasSubstr("model_not_found"));
 }

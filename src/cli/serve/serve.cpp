@@ -89,6 +89,9 @@ void ServeCommand::fields(Fields& fields) {
   fields.flag("strict-models", options_.service.strict,
               "Refuse models that are not here; else the default is taken, which the answer "
               "names.");
+  fields.flag("share-texts", options_.service.share_texts,
+              "Hear a recording once that is sent again while it is heard, or within ten minutes; "
+              "--no-share-texts hears it each time.");
   fields.flag("quiet", quiet_, "No line a request.").shorter('q');
   fields
       .option("access-log", "PATH", access_log_,

@@ -114,7 +114,7 @@ void answer_asr(const HearingParts& parts, Exchange& exchange) {
   }
   const FormFile& file = *recording_of(exchange.body(), kFile);
   HeardOnce::From from{};
-  const auto heard = hear_once(*parts.once, exchange, file,
+  const auto heard = hear_once(parts.once.get(), exchange, file,
                                audio_of(file, query->flag("encode", true), parts.media_program),
                                options_of(*query), *hearing, from);
   if (!heard) {
@@ -144,7 +144,7 @@ Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio) {
 }
 
 // How sure each language is, summed up over the probes.
-Result<std::map<std::string, double>> probed(HeardOnce& once, const Exchange& exchange,
+Result<std::map<std::string, double>> probed(HeardOnce* once, const Exchange& exchange,
                                              const FormFile& file, AudioOpenOptions audio,
                                              const Hearing& hearing) {
   RecognizerOptions options;
@@ -189,7 +189,7 @@ void answer_language(const HearingParts& parts, Exchange& exchange) {
   }
   const FormFile& file = *recording_of(exchange.body(), kFile);
   const auto sure =
-      probed(*parts.once, exchange, file,
+      probed(parts.once.get(), exchange, file,
              audio_of(file, query->flag("encode", true), parts.media_program), *hearing);
   if (!sure) {
     exchange.answer(asr_error(sure.error()));

@@ -145,7 +145,7 @@ void infer(const HearingParts& parts, Exchange& exchange) {
   audio.media_program = parts.media_program;
   HeardOnce::From from{};
   const auto heard =
-      hear_once(*parts.once, exchange, *file, audio, request.options, *hearing, from);
+      hear_once(parts.once.get(), exchange, *file, audio, request.options, *hearing, from);
   if (!heard) {
     exchange.answer(whisper_cpp_error(heard.error()));
     return;

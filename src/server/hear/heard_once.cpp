@@ -239,9 +239,14 @@ void HeardOnce::forget() {
   }
 }
 
-void hear_once(HeardOnce& once, const Exchange& exchange, const FormFile& file,
+void hear_once(HeardOnce* once, const Exchange& exchange, const FormFile& file,
                const AudioOpenOptions& audio, const RecognizerOptions& options,
                const Hearing& hearing, RecognizerObserver& observer, HeardOnce::From& from) {
+  if (once == nullptr) {
+    from = HeardOnce::From::Heard;
+    hear_file(file, audio, options, hearing, observer, exchange.stop());
+    return;
+  }
   const std::string name = fmt::format("{} from {}", hearing.name, audio.start_s);
   const auto key = key_of(exchange.head(), exchange.body(), file, name, exchange.stop());
   if (!key) {
@@ -251,10 +256,10 @@ void hear_once(HeardOnce& once, const Exchange& exchange, const FormFile& file,
   const auto hear = [&](RecognizerObserver& all, const std::stop_token& stop) {
     hear_file(file, audio, options, hearing, all, stop);
   };
-  once.hear(*key, hear, observer, exchange.stop(), from);
+  once->hear(*key, hear, observer, exchange.stop(), from);
 }
 
-Result<Transcript> hear_once(HeardOnce& once, const Exchange& exchange, const FormFile& file,
+Result<Transcript> hear_once(HeardOnce* once, const Exchange& exchange, const FormFile& file,
                              const AudioOpenOptions& audio, const RecognizerOptions& options,
                              const Hearing& hearing, HeardOnce::From& from) {
   WholeTranscript whole;

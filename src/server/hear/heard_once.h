@@ -74,13 +74,13 @@ class HeardOnce {
 };
 
 // Hears a request's recording as hear_file() does, from this thread, once for all requests of its
-// owner that are the same: path, fields, and the recording's bytes.
-void hear_once(HeardOnce& once, const Exchange& exchange, const FormFile& file,
+// owner that are the same: path, fields, and the recording's bytes. Null: for each of them.
+void hear_once(HeardOnce* once, const Exchange& exchange, const FormFile& file,
                const AudioOpenOptions& audio, const RecognizerOptions& options,
                const Hearing& hearing, RecognizerObserver& observer, HeardOnce::From& from);
 
 // The same, for the text as a whole.
-[[nodiscard]] Result<Transcript> hear_once(HeardOnce& once, const Exchange& exchange,
+[[nodiscard]] Result<Transcript> hear_once(HeardOnce* once, const Exchange& exchange,
                                            const FormFile& file, const AudioOpenOptions& audio,
                                            const RecognizerOptions& options, const Hearing& hearing,
                                            HeardOnce::From& from);
@@ -88,8 +88,8 @@ void hear_once(HeardOnce& once, const Exchange& exchange, const FormFile& file,
 // What handlers that hear share.
 struct HearingParts {
   Service* service;
-  std::shared_ptr<HeardOnce> once;
-  std::string media_program;  // mynah-media; "": beside this program
+  std::shared_ptr<HeardOnce> once;  // null: nothing is shared
+  std::string media_program;        // mynah-media; "": beside this program
 };
 
 // Says so where a text was not heard for this request.

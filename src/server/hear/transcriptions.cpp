@@ -253,7 +253,7 @@ void transcribe(const HearingParts& parts, Task task, Exchange& exchange) {
   AudioOpenOptions audio;
   audio.media_program = parts.media_program;
   TranscriptionExchange observer(exchange, *request, *hearing);
-  hear_once(*parts.once, exchange, *file, audio, request->options, *hearing, observer,
+  hear_once(parts.once.get(), exchange, *file, audio, request->options, *hearing, observer,
             observer.from());
 }
 

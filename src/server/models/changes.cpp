@@ -124,13 +124,8 @@ Status pull_one(const Service& service, const CatalogueEntry& entry, PullAnswer&
   return {};
 }
 
-void pull_model_of(const Service& service, Exchange& exchange) {
-  const auto values = FieldValues::of_json(kPullFields, exchange.body().text);
-  if (!values) {
-    exchange.answer(openai_error(values.error().error, values.error().field));
-    return;
-  }
-  const auto entry = entry_of(values->text("model"));
+void pull_named(const Service& service, const std::string& name, Exchange& exchange) {
+  const auto entry = entry_of(name);
   if (!entry) {
     exchange.answer(openai_error(entry.error(), "model", "model_not_found"));
     return;
@@ -155,6 +150,31 @@ void pull_model_of(const Service& service, Exchange& exchange) {
   }
   answer.tell({{"status", "success"}, {"model", (*entry)->name}});
   answer.end();
+}
+
+void pull_asked(const Service& service, Exchange& exchange) {
+  const auto values = FieldValues::of_json(kPullFields, exchange.body().text);
+  if (!values) {
+    exchange.answer(openai_error(values.error().error, values.error().field));
+    return;
+  }
+  pull_named(service, values->text("model"), exchange);
+}
+
+void list_catalogue(const Service& service, Exchange& exchange) {
+  const Store store = service.store();
+  Json models = Json::array();
+  for (const CatalogueEntry& entry : catalogue()) {
+    models.push_back({{"id", entry.name},
+                      {"object", "model"},
+                      {"owned_by", entry.family},
+                      {"task", kind_of_family(entry.family)},
+                      {"description", entry.description},
+                      {"licence", entry.licence},
+                      {"size", entry.download_bytes},
+                      {"here", store.find(entry.name).has_value()}});
+  }
+  exchange.answer({.body = json_text({{"object", "list"}, {"data", std::move(models)}}) + "\n"});
 }
 
 Error no_such_model(const std::string& name) {
@@ -203,29 +223,41 @@ void unload_model(Service& service, Exchange& exchange) {
 }  // namespace
 
 std::vector<Route> model_change_routes(Service& service) {
-  return {{.method = "POST",
-           .path = "/v1/models",
-           .help = "Pulls a model of the catalogue; how far it is, a line each.",
-           .handler = [&service](Exchange& exchange) { pull_model_of(service, exchange); },
-           .accepts = Accepts::Text,
-           .rights = {Right::Models},
-           .fields = kPullFields,
-           .answers = "application/x-ndjson text/event-stream"},
-          {.method = "POST",
-           .path = "/v1/models/{name}/load",
-           .help = "Opens a model, so that the next request need not.",
-           .handler = [&service](Exchange& exchange) { load_model(service, exchange); },
-           .rights = {Right::Models}},
-          {.method = "POST",
-           .path = "/v1/models/{name}/unload",
-           .help = "Lets go of a model: soon after nobody uses it.",
-           .handler = [&service](Exchange& exchange) { unload_model(service, exchange); },
-           .rights = {Right::Models}},
-          {.method = "DELETE",
-           .path = "/v1/models/{name}",
-           .help = "Removes a model from this machine.",
-           .handler = [&service](Exchange& exchange) { remove_model(service, exchange); },
-           .rights = {Right::Models}}};
+  return {
+      {.method = "POST",
+       .path = "/v1/models",
+       .help = "Pulls a model of the catalogue; how far it is, a line each.",
+       .handler = [&service](Exchange& exchange) { pull_asked(service, exchange); },
+       .accepts = Accepts::Text,
+       .rights = {Right::Models},
+       .fields = kPullFields,
+       .answers = "application/x-ndjson text/event-stream"},
+      {.method = "POST",
+       .path = "/v1/models/{name}/load",
+       .help = "Opens a model, so that the next request need not.",
+       .handler = [&service](Exchange& exchange) { load_model(service, exchange); },
+       .rights = {Right::Models}},
+      {.method = "POST",
+       .path = "/v1/models/{name}/unload",
+       .help = "Lets go of a model: soon after nobody uses it.",
+       .handler = [&service](Exchange& exchange) { unload_model(service, exchange); },
+       .rights = {Right::Models}},
+      {.method = "POST",
+       .path = "/v1/models/{name}",
+       .help = "Pulls that model, as POST /v1/models does.",
+       .handler =
+           [&service](Exchange& exchange) { pull_named(service, exchange.head().part, exchange); },
+       .rights = {Right::Models},
+       .answers = "application/x-ndjson text/event-stream"},
+      {.method = "GET",
+       .path = "/v1/registry",
+       .help = "What can be pulled.",
+       .handler = [&service](Exchange& exchange) { list_catalogue(service, exchange); }},
+      {.method = "DELETE",
+       .path = "/v1/models/{name}",
+       .help = "Removes a model from this machine.",
+       .handler = [&service](Exchange& exchange) { remove_model(service, exchange); },
+       .rights = {Right::Models}}};
 }
 
 }  // namespace mynah::server

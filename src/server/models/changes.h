@@ -8,8 +8,8 @@
 
 namespace mynah::server {
 
-// POST /v1/models: pulls one of the catalogue, with its progress; DELETE /v1/models/{name};
-// POST /v1/models/{name}/load and /unload.
+// GET /v1/registry: what can be pulled. POST /v1/models and /v1/models/{name}: pulls it, with its
+// progress. DELETE /v1/models/{name}. POST /v1/models/{name}/load and /unload.
 [[nodiscard]] std::vector<Route> model_change_routes(Service& service);
 
 }  // namespace mynah::server

@@ -28,6 +28,7 @@ struct ServiceOptions {
   std::string voice_model = "auto";
   std::string voice;  // where a request names none that is here
   bool offline = false;
+  bool share_texts = true;     // a recording that is sent again is heard once
   bool strict = false;         // a name that is not known is refused; else the default is taken
   std::vector<Alias> aliases;  // besides those that everybody uses
 };
@@ -105,6 +106,8 @@ class Service {
   [[nodiscard]] Store store() const;
 
   [[nodiscard]] bool is_offline() const { return options_.offline; }
+
+  [[nodiscard]] bool shares_texts() const { return options_.share_texts; }
 
   [[nodiscard]] const Environment& environment() const { return surroundings_.environment; }
 
