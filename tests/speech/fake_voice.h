@@ -13,7 +13,7 @@ namespace mynah::test {
 
 // Each letter or digit hums for 10 ms, "_" is silent for as long; 50 ms of silence at both ends. It
 // takes 40 characters at once. What it was given is kept.
-class FakeVoice final : public VoiceModel {
+class FakeVoice : public VoiceModel {
  public:
   static constexpr int kRate = 8000;
   static constexpr size_t kPhonemeSamples = 80;

@@ -88,6 +88,44 @@ TEST_F(Speaking, ASentenceIsAClauseOfItsOwn) {
               1 / kRate);
 }
 
+// A voice that reads phonemes.
+class ReadingVoice final : public FakeVoice {
+ public:
+  using FakeVoice::FakeVoice;
+
+  [[nodiscard]] const VoiceReading& reading() const override { return reading_; }
+
+ private:
+  VoiceReading reading_ = {.by = ReadBy::EveryLanguage, .language = {}, .espeak_voice = {}};
+};
+
+TEST_F(Speaking, PhonemesAreThoseThatWouldBeSaid) {
+  const Synthesizer reads(std::make_unique<const ReadingVoice>(said_), [](const std::string&) {
+    return Result<std::shared_ptr<const Phonemizer>>(std::make_shared<const WrittenWords>());
+  });
+  const auto phonemes = reads.phonemes("**One** two [pause:1s] three. It is 5!",
+                                       {.voice = {}, .kind = TextKind::Markdown}, {});
+  ASSERT_TRUE(phonemes) << phonemes.error().message;
+  EXPECT_EQ(*phonemes, "One two three. It is five!");
+  EXPECT_THAT(said_, ElementsAre());
+  const auto letters = synthesizer_.phonemes("One.", {}, {});
+  ASSERT_FALSE(letters);
+  EXPECT_THAT(letters.error().message, HasSubstr("reads letters"));
+}
+
+TEST_F(Speaking, MarksNameNoFilesWhereOthersWriteThem) {
+  SpeakOptions options;
+  options.voice_files = false;
+  for (const char* voice : {"/etc/a", "a.pt", "../a"}) {
+    ASSERT_TRUE(speak(std::string("[voice:") + voice + "] One.", options));
+    EXPECT_THAT(heard_.warnings, ElementsAre(HasSubstr("by its name here")));
+    EXPECT_THAT(said_, ElementsAre("One."));
+  }
+  EXPECT_FALSE(is_voice_file("af_bella(0.5)+af_sky(1.25)"));
+  EXPECT_TRUE(is_voice_file("af_bella.pt"));
+  EXPECT_TRUE(is_voice_file("0.5.bin"));
+}
+
 TEST_F(Speaking, PlacesAreBytesOfTheWholeText) {
   const std::string text = "  One two.  Three, é four! ";
   ASSERT_TRUE(speak(text));

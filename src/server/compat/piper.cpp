@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -130,9 +131,7 @@ void list_voices(const Service& service, Exchange& exchange) {
     // Where a voice is a file with a config beside it people know it by the file's name.
     if (has_config(model.family)) {
       std::vector<std::string> speakers;
-      for (const InstalledVoice& voice : model.voices) {
-        speakers.push_back(voice.name);
-      }
+      std::ranges::transform(model.voices, std::back_inserter(speakers), &InstalledVoice::name);
       voices[model.name] = config_of(speakers.empty() ? "" : model.voices.front().language,
                                      speakers.size() > 1 ? speakers : std::vector<std::string>());
       continue;
