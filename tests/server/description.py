@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Looks whether `mynah serve` describes itself rightly (openapi-spec-validator) and keeps to that whatever is sent (schemathesis):
+no 5xx, no answer of another type, nothing taken that the description forbids.
+
+usage: description.py MYNAH MYNAH_WEIGHTS [SECONDS]
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+from serving import Server, run_checks
+
+CHECKS = (
+    "not_a_server_error,content_type_conformance,status_code_conformance,response_schema_conformance,unsupported_method,"
+    "negative_data_rejection"
+)
+# What they pull comes over the network.
+NOT_ASKED = ("post_v1_models", "post_v1_models_name")
+
+
+class Description:
+    def __init__(self, address, seconds):
+        self.address = address
+        self.seconds = seconds
+
+    def check_document(self):
+        from openapi_spec_validator import validate
+
+        with urllib.request.urlopen(f"{self.address}/openapi.json") as answer:
+            validate(json.load(answer))
+
+    def check_routes(self):
+        program = os.path.join(os.path.dirname(sys.executable), "schemathesis")
+        command = [program, "run", f"{self.address}/openapi.json", "--checks", CHECKS, "--phases", "coverage,fuzzing"]
+        command += ["--max-time", self.seconds, "--seed", "1", "--continue-on-failure", "--no-color", "--workers", "2"]
+        for operation in NOT_ASKED:
+            command += ["--exclude-operation-id", operation]
+        with tempfile.TemporaryDirectory() as folder:  # it keeps what it found in the folder that it is called in
+            ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert ended.returncode == 0, ended.stdout[-8000:]
+        cases = re.search(r"(\d+) generated", ended.stdout)
+        assert int(cases.group(1)) > 100, ended.stdout[-2000:]
+        print(f"schemathesis: {cases.group(0)}")
+
+
+def main():
+    program, weights = sys.argv[1:3]
+    seconds = sys.argv[3] if len(sys.argv) > 3 else "60"
+    if not os.path.isdir(f"{weights}/tiny.en"):
+        print("no weights here")
+        return 77
+    with tempfile.TemporaryDirectory() as home:
+        server = Server(program, weights, home, ["--wyoming-port", "0", "--voice-model", "builtin", "--quiet"], {})
+        passed, failed = run_checks(Description(server.address, seconds))
+        code = server.stop()
+        if code != 0:
+            failed += 1
+            print(f"FAILED: the server ended with {code}: {''.join(server.log)[-2000:]}")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())
