@@ -57,6 +57,16 @@ class Client:
         parts = urllib.parse.urlsplit(address)
         self.connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=300)
 
+    def post(self, path, body, kind):
+        for last in (False, True):
+            try:
+                self.connection.request("POST", path, body, {"Content-Type": kind})
+                return self.connection.getresponse()
+            except (http.client.RemoteDisconnected, ConnectionError):
+                self.connection.close()  # some servers end a connection that was quiet for long
+                if last:
+                    raise
+
     def hear(self, path, form):
         boundary = "bench-serve-boundary"
         with open(path, "rb") as f:
@@ -66,10 +76,7 @@ class Client:
         )
         body += f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{os.path.basename(path)}"\r\n\r\n'.encode() + sound
         body += f"\r\n--{boundary}--\r\n".encode()
-        self.connection.request(
-            "POST", "/v1/audio/transcriptions", body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-        )
-        answer = self.connection.getresponse()
+        answer = self.post("/v1/audio/transcriptions", body, f"multipart/form-data; boundary={boundary}")
         told = json.load(answer)
         if answer.status != 200:
             sys.exit(f"{path}: {answer.status} {told}")

@@ -99,7 +99,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   if (options.wyoming_port != 0 || !options.wyoming_passed.empty()) {
     // Files are looked into now: clients ask what is here, and wait a second for it at most.
     static_cast<void>(service->hearing_models());
-    const auto make = wyoming_sessions(*service, options.wyoming_endpointing);
+    const auto make = wyoming_sessions(*service, *keys, options.wyoming_endpointing);
     MYNAH_TRY_STATUS(options.wyoming_passed.empty()
                          ? network->listen_also(wyoming_host, options.wyoming_port, make, admits)
                          : network->listen_also(options.wyoming_passed, make, admits));

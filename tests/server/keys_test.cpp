@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "server/access/addresses.h"
+#include "server/access/client_secrets.h"
 #include "server/access/key_ring.h"
 #include "store/files.h"
 #include "temporary_folder.h"
@@ -141,6 +142,22 @@ TEST_F(Limited, ByWhatIsUnderWay) {
   EXPECT_EQ(begin(), 0);
 }
 
+TEST_F(Limited, AVisitIsARequest) {
+  write({.audio_s = 60, .at_once = 1});
+  open();
+  {
+    const auto visit = Visit::begin(*ring_, "kitchen");
+    ASSERT_TRUE(visit);
+    (*visit)->add_audio(30);
+    (*visit)->add_audio(60);
+    const auto second = Visit::begin(*ring_, "kitchen");
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ErrorCode::Busy);
+    EXPECT_TRUE(Visit::begin(*ring_, "phone")) << "who has no limits";
+  }
+  EXPECT_EQ(begin(), 31'000);
+}
+
 TEST_F(Limited, TheFileIsReadAgain) {
   write({});
   open();
@@ -158,6 +175,24 @@ TEST_F(Limited, TheFileIsReadAgain) {
   std::filesystem::remove(path_);
   EXPECT_FALSE(ring_->reload());
   EXPECT_FALSE(ring_->empty()) << "a file that goes lets nobody in";
+}
+
+TEST(ClientSecrets, OpenOneSocketWithinAMinute) {
+  KeyRing::Clock::time_point now{std::chrono::hours(1)};
+  ClientSecrets secrets([&now] { return now; });
+  const KeyRing::Owner owner{.name = "kitchen", .rights = {Right::Hear}};
+  const auto first = secrets.make(owner);
+  const auto second = secrets.make(owner);
+  ASSERT_TRUE(first && second);
+  EXPECT_THAT(*first, ::testing::StartsWith("ek_"));
+  const auto redeemed = secrets.redeem(*first);
+  ASSERT_TRUE(redeemed);
+  EXPECT_EQ(redeemed->name, "kitchen");
+  EXPECT_TRUE(redeemed->rights == owner.rights);
+  EXPECT_FALSE(secrets.redeem(*first)) << "once";
+  EXPECT_FALSE(secrets.redeem("ek_"));
+  now += ClientSecrets::kLife;
+  EXPECT_FALSE(secrets.redeem(*second)) << "too late";
 }
 
 TEST(Addresses, RangesHoldWhatTheySay) {

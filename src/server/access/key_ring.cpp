@@ -31,6 +31,7 @@ Result<std::unique_ptr<KeyRing>> KeyRing::open(KeySources sources, Now now) {
 
 Status KeyRing::reload() {
   std::vector<Key> keys;
+  keys.reserve(sources_.secrets.size());
   for (size_t i = 0; i < sources_.secrets.size(); ++i) {
     keys.push_back({.name = fmt::format("environment-{}", i + 1),
                     .digest = digest_of_key(sources_.secrets[i]),
@@ -113,6 +114,15 @@ void KeyRing::end(const std::string& owner, double audio_s) {
   if (key != keys_.end() && key->limits.audio_s > 0) {
     usage.audio.left -= audio_s;
   }
+}
+
+Result<std::unique_ptr<Visit>> Visit::begin(KeyRing& keys, std::string owner) {
+  if (const auto wait = keys.begin(owner)) {
+    return fail(ErrorCode::Busy, fmt::format("the limits of the key {} are reached: ask again in "
+                                             "{:.1f} s",
+                                             owner, std::chrono::duration<double>(*wait).count()));
+  }
+  return std::unique_ptr<Visit>(new Visit(keys, std::move(owner)));
 }
 
 }  // namespace mynah::server

@@ -1,6 +1,7 @@
 // KeyRing: the keys of a server that runs, and what each has asked for lately.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "server/access/keys.h"
@@ -72,6 +74,28 @@ class KeyRing {
   mutable std::mutex mutex_;
   std::vector<Key> keys_;
   std::map<std::string, Usage> usage_;  // by owner
+};
+
+// One request of an owner's, as long as it lives. Thread-safe.
+class Visit {
+ public:
+  // Busy, with how long to wait, where the owner's limits are reached. `keys` must outlive it.
+  static Result<std::unique_ptr<Visit>> begin(KeyRing& keys, std::string owner);
+
+  ~Visit() { keys_.end(owner_, audio_s_.load()); }
+
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  // So many seconds more were heard or spoken for it.
+  void add_audio(double seconds) { audio_s_ += seconds; }
+
+ private:
+  Visit(KeyRing& keys, std::string owner) : keys_(keys), owner_(std::move(owner)) {}
+
+  KeyRing& keys_;
+  const std::string owner_;
+  std::atomic<double> audio_s_{0};
 };
 
 }  // namespace mynah::server

@@ -85,18 +85,23 @@ Result<FileLock> lock_of(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> new_key() {
+Result<std::string> random_letters() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";  // RFC 4648, section 6
   std::array<unsigned char, 32> random{};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
     return fail(ErrorCode::Environment,
                 fmt::format("the system gives no random numbers: {}", std::strerror(errno)));
   }
-  std::string key = "mynah-";
+  std::string letters;
   for (const unsigned char byte : random) {
-    key += kLetters[byte % kLetters.size()];
+    letters += kLetters[byte % kLetters.size()];
   }
-  return key;
+  return letters;
+}
+
+Result<std::string> new_key() {
+  MYNAH_TRY(const std::string letters, random_letters());
+  return "mynah-" + letters;
 }
 
 std::string digest_of_key(std::string_view key) {

@@ -29,8 +29,11 @@ struct Key {
   std::string made;  // when: "2026-11-29"
 };
 
-// 32 letters and digits by the system's random numbers, which are 160 bits, behind "mynah-".
-// Environment where the system has none.
+// 32 letters and digits by the system's random numbers, which are 160 bits. Environment where it
+// has none.
+[[nodiscard]] Result<std::string> random_letters();
+
+// "mynah-" and random letters.
 [[nodiscard]] Result<std::string> new_key();
 
 // SHA-256: a key of ours is random, so that no salt and no slow hash would make it harder to guess.

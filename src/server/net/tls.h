@@ -5,13 +5,11 @@
 #include <mutex>
 #include <utility>
 
+#include <boost/asio/ssl/context.hpp>
+
 #include "base/result.h"
 #include "server/net/stream.h"
 #include "server/net/tls_files.h"
-
-namespace boost::asio::ssl {
-class context;
-}
 
 namespace mynah::server {
 

@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "audio/sound_writer.h"
 #include "server/hear/hear_file.h"
-#include "server/speak/speech_request.h"
 #include "server/wyoming/describe.h"
 #include "server/wyoming/message.h"
+#include "server/wyoming/speech.h"
 #include "server/wyoming/turn_watch.h"
 
 namespace mynah::server {
@@ -21,106 +20,6 @@ using Json = nlohmann::ordered_json;
 
 // Of a turn: longer ones are files, which another door takes.
 constexpr uint64_t kMostSound_bytes = uint64_t{512} << 20;
-
-// What is said of sound.
-Json format_of(int rate_hz) {
-  return {{"rate", rate_hz}, {"width", 2}, {"channels", 1}, {"timestamp", nullptr}};
-}
-
-// Sends samples as audio-chunk messages.
-class ChunkSink final : public ByteSink {
- public:
-  ChunkSink(Outbox& outbox, int rate_hz) : outbox_(outbox), rate_hz_(rate_hz) {}
-
-  Status write(std::span<const std::byte> bytes) override {
-    return outbox_.write(encode("audio-chunk", format_of(rate_hz_),
-                                {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-  }
-
-  [[nodiscard]] bool keeps() const override { return false; }
-
-  Status overwrite(uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) override {
-    return fail(ErrorCode::Unsupported, "what was sent cannot be changed");
-  }
-
- private:
-  Outbox& outbox_;
-  int rate_hz_;
-};
-
-// What is spoken for a client, from the first text to the last sound.
-class Speech final : public SpeechObserver {
- public:
-  static Result<std::unique_ptr<Speech>> begin(Service& service, const WyomingMessage& asked,
-                                               Outbox& outbox) {
-    const auto found = asked.data.find("voice");
-    WyomingMessage voice;
-    if (found != asked.data.end() && found->is_object()) {
-      voice.data = *found;
-    }
-    std::string name = voice.text("speaker");
-    name = name.empty() ? voice.text("name") : name;
-    MYNAH_TRY(Speaking speaking, service.speaking(name, tag_of(voice.text("language"))));
-    SpeakOptions options = client_speak_options();
-    options.voice.voice = speaking.voice;
-    options.language = tag_of(voice.text("language"));
-    if (asked.text("text_format") == "ssml") {
-      options.kind = TextKind::Ssml;
-    }
-    std::unique_ptr<Speech> speech(new Speech(std::move(speaking), outbox));
-    MYNAH_TRY_STATUS(speech->open(options));
-    return speech;
-  }
-
-  Status push(std::string_view text) { return session_->push(text); }
-
-  Status finish() {
-    MYNAH_TRY_STATUS(session_->finish());
-    MYNAH_TRY_STATUS(writer_->finish());
-    // A client waits for a beginning and an end, also of nothing.
-    MYNAH_TRY_STATUS(begin_sound());
-    return outbox_.write(encode("audio-stop", {{"timestamp", nullptr}}));
-  }
-
- private:
-  Speech(Speaking speaking, Outbox& outbox)
-      : speaking_(std::move(speaking)),
-        outbox_(outbox),
-        rate_hz_(speaking_.lease->synthesizer->model().rate_hz()),
-        sink_(outbox, rate_hz_) {}
-
-  Status open(const SpeakOptions& options) {
-    MYNAH_TRY(writer_, make_sound_writer(sink_, {.format = SoundFormat::Pcm, .rate_hz = rate_hz_}));
-    MYNAH_TRY(session_, speaking_.lease->synthesizer->session(options, *this, outbox_.stop()));
-    return {};
-  }
-
-  // "en-US" of Piper's "en_US".
-  static std::string tag_of(std::string language) {
-    std::ranges::replace(language, '_', '-');
-    return language;
-  }
-
-  Status begin_sound() {
-    if (std::exchange(begun_, true)) {
-      return {};
-    }
-    return outbox_.write(encode("audio-start", format_of(rate_hz_)));
-  }
-
-  Status on_clause(const SpokenClause& clause) override {
-    MYNAH_TRY_STATUS(begin_sound());
-    return writer_->write(clause.samples);
-  }
-
-  Speaking speaking_;
-  Outbox& outbox_;
-  int rate_hz_;
-  ChunkSink sink_;
-  bool begun_ = false;
-  std::unique_ptr<SoundWriter> writer_;
-  std::unique_ptr<Synthesizer::Session> session_;  // the first to go
-};
 
 // Segments on their way, each as it is heard.
 class ChunkedTranscript final : public RecognizerObserver {
@@ -155,9 +54,10 @@ class ChunkedTranscript final : public RecognizerObserver {
 class WyomingSession final : public ByteSession,
                              public std::enable_shared_from_this<WyomingSession> {
  public:
-  WyomingSession(Service& service, bool endpointing, std::shared_ptr<Outbox> outbox,
+  WyomingSession(Service& service, KeyRing& keys, bool endpointing, std::shared_ptr<Outbox> outbox,
                  WorkThreads& threads)
       : service_(service),
+        keys_(keys),
         endpointing_(endpointing),
         outbox_(std::move(outbox)),
         threads_(threads) {}
@@ -252,7 +152,7 @@ class WyomingSession final : public ByteSession,
       return speak(message);
     }
     if (type == "synthesize-start") {
-      MYNAH_TRY(speech_, Speech::begin(service_, message, *outbox_));
+      MYNAH_TRY(speech_, WyomingSpeech::begin(service_, keys_, message, *outbox_));
       return {};
     }
     if (type == "synthesize-chunk") {
@@ -269,7 +169,7 @@ class WyomingSession final : public ByteSession,
     if (speech_ != nullptr) {
       return {};
     }
-    MYNAH_TRY(const auto speech, Speech::begin(service_, message, *outbox_));
+    MYNAH_TRY(const auto speech, WyomingSpeech::begin(service_, keys_, message, *outbox_));
     MYNAH_TRY_STATUS(speech->push(message.text("text")));
     return speech->finish();
   }
@@ -406,16 +306,19 @@ class WyomingSession final : public ByteSession,
     if (sound_->size_bytes() == 0) {
       return Transcript();
     }
+    MYNAH_TRY(const auto visit, Visit::begin(keys_, kWyomingOwner));
     ChunkedTranscript observer(*outbox_, text_begun_);
     FormFile file{.field = {}, .name = "the turn", .type = {}, .bytes = *std::move(sound_)};
     AudioOpenOptions audio;
     audio.raw = raw_;
     hear_file(file, audio, options, hearing, observer, outbox_->stop());
     sound_ = std::move(file.bytes);
+    visit->add_audio(observer.result() ? observer.result()->duration_s : 0);
     return observer.result();
   }
 
   Service& service_;
+  KeyRing& keys_;
   const bool endpointing_;
   std::shared_ptr<Outbox> outbox_;
   WorkThreads& threads_;
@@ -434,15 +337,16 @@ class WyomingSession final : public ByteSession,
   bool voice_began_ = false;          // the client was told so
   bool text_begun_ = false;           // its text is on the way
   AudioOpenOptions::Raw raw_;
-  std::unique_ptr<Speech> speech_;
+  std::unique_ptr<WyomingSpeech> speech_;
 };
 
 }  // namespace
 
-ByteSessionMaker wyoming_sessions(Service& service, bool endpointing) {
-  return [&service, endpointing](const std::shared_ptr<Outbox>& outbox, WorkThreads& threads) {
-    return std::make_shared<WyomingSession>(service, endpointing, outbox, threads);
-  };
+ByteSessionMaker wyoming_sessions(Service& service, KeyRing& keys, bool endpointing) {
+  return
+      [&service, &keys, endpointing](const std::shared_ptr<Outbox>& outbox, WorkThreads& threads) {
+        return std::make_shared<WyomingSession>(service, keys, endpointing, outbox, threads);
+      };
 }
 
 }  // namespace mynah::server

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "server/access/key_ring.h"
 #include "server/models/service.h"
 #include "server/net/byte_session.h"
 
@@ -10,6 +11,9 @@ namespace mynah::server {
 
 // One connection may carry many requests, one after the other. `endpointing`: where somebody is
 // done is found here, and the text is sent then, whether the client goes on or not.
-[[nodiscard]] ByteSessionMaker wyoming_sessions(Service& service, bool endpointing);
+//
+// Who speaks Wyoming shows no key: the limits of the key "wyoming", where there is one, are those
+// of all of them together. `keys` must outlive the sessions.
+[[nodiscard]] ByteSessionMaker wyoming_sessions(Service& service, KeyRing& keys, bool endpointing);
 
 }  // namespace mynah::server

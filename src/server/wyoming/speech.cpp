@@ -1,0 +1,107 @@
+#include "server/wyoming/speech.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "server/speak/speech_request.h"
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What is said of sound.
+Json format_of(int rate_hz) {
+  return {{"rate", rate_hz}, {"width", 2}, {"channels", 1}, {"timestamp", nullptr}};
+}
+
+// "en-US" of Piper's "en_US".
+std::string tag_of(std::string language) {
+  std::ranges::replace(language, '_', '-');
+  return language;
+}
+
+}  // namespace
+
+// Sends samples as audio-chunk messages.
+class WyomingSpeech::ChunkSink final : public ByteSink {
+ public:
+  ChunkSink(Outbox& outbox, int rate_hz) : outbox_(outbox), rate_hz_(rate_hz) {}
+
+  Status write(std::span<const std::byte> bytes) override {
+    return outbox_.write(encode("audio-chunk", format_of(rate_hz_),
+                                {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  }
+
+  [[nodiscard]] bool keeps() const override { return false; }
+
+  Status overwrite(uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) override {
+    return fail(ErrorCode::Unsupported, "what was sent cannot be changed");
+  }
+
+ private:
+  Outbox& outbox_;
+  int rate_hz_;
+};
+
+Result<std::unique_ptr<WyomingSpeech>> WyomingSpeech::begin(Service& service, KeyRing& keys,
+                                                            const WyomingMessage& asked,
+                                                            Outbox& outbox) {
+  MYNAH_TRY(auto visit, Visit::begin(keys, kWyomingOwner));
+  const auto found = asked.data.find("voice");
+  WyomingMessage voice;
+  if (found != asked.data.end() && found->is_object()) {
+    voice.data = *found;
+  }
+  std::string name = voice.text("speaker");
+  name = name.empty() ? voice.text("name") : name;
+  MYNAH_TRY(Speaking speaking, service.speaking(name, tag_of(voice.text("language"))));
+  SpeakOptions options = client_speak_options();
+  options.voice.voice = speaking.voice;
+  options.language = tag_of(voice.text("language"));
+  if (asked.text("text_format") == "ssml") {
+    options.kind = TextKind::Ssml;
+  }
+  std::unique_ptr<WyomingSpeech> speech(
+      new WyomingSpeech(std::move(speaking), std::move(visit), outbox));
+  MYNAH_TRY_STATUS(speech->open(options));
+  return speech;
+}
+
+WyomingSpeech::WyomingSpeech(Speaking speaking, std::unique_ptr<Visit> visit, Outbox& outbox)
+    : speaking_(std::move(speaking)),
+      visit_(std::move(visit)),
+      outbox_(outbox),
+      rate_hz_(speaking_.lease->synthesizer->model().rate_hz()),
+      sink_(std::make_unique<ChunkSink>(outbox, rate_hz_)) {}
+
+Status WyomingSpeech::open(const SpeakOptions& options) {
+  MYNAH_TRY(writer_, make_sound_writer(*sink_, {.format = SoundFormat::Pcm, .rate_hz = rate_hz_}));
+  MYNAH_TRY(session_, speaking_.lease->synthesizer->session(options, *this, outbox_.stop()));
+  return {};
+}
+
+Status WyomingSpeech::finish() {
+  MYNAH_TRY_STATUS(session_->finish());
+  MYNAH_TRY_STATUS(writer_->finish());
+  // A client waits for a beginning and an end, also of nothing.
+  MYNAH_TRY_STATUS(begin_sound());
+  return outbox_.write(encode("audio-stop", {{"timestamp", nullptr}}));
+}
+
+Status WyomingSpeech::begin_sound() {
+  if (std::exchange(begun_, true)) {
+    return {};
+  }
+  return outbox_.write(encode("audio-start", format_of(rate_hz_)));
+}
+
+Status WyomingSpeech::on_clause(const SpokenClause& clause) {
+  visit_->add_audio(static_cast<double>(clause.samples.size()) / rate_hz_);
+  MYNAH_TRY_STATUS(begin_sound());
+  return writer_->write(clause.samples);
+}
+
+}  // namespace mynah::server
