@@ -61,6 +61,7 @@ class Connection {
   Status open(const Url& url);
   Result<HttpResponse> exchange(const HttpRequest& request, const Url& url,
                                 const HttpHeadHandler& on_head, const HttpBodyHandler& on_body);
+  Result<int> send(const HttpPost& post, const Url& url);
 
  private:
   [[nodiscard]] beast::tcp_stream& tcp() { return tls_ ? beast::get_lowest_layer(*tls_) : stream_; }
@@ -90,10 +91,12 @@ class Connection {
   }
 
   Status connect(const std::string& host, const std::string& port);
+  // Leaves the addresses that may be connected to.
+  Status allow(const std::string& host, asio::ip::tcp::resolver::results_type& endpoints) const;
   Status tunnel(const Url& url, const Url& proxy);
   Status handshake(const Url& url);
-  template <class Stream>
-  Result<HttpResponse> exchange_over(Stream& stream, const http::request<http::empty_body>& message,
+  template <class Stream, class Body>
+  Result<HttpResponse> exchange_over(Stream& stream, const http::request<Body>& message,
                                      const HttpHeadHandler& on_head,
                                      const HttpBodyHandler& on_body);
   template <class Stream, class Parser>
@@ -160,11 +163,36 @@ Status Connection::connect(const std::string& host, const std::string& port) {
     return failure(ErrorCode::Environment, fmt::format("cannot find the host {}", host),
                    late ? make_error_code(beast::error::timeout) : error);
   }
+  MYNAH_TRY_STATUS(allow(host, endpoints));
   error = run(options_.connect_timeout, [&](auto done) { tcp().async_connect(endpoints, done); });
   if (error) {
     return failure(ErrorCode::Environment, fmt::format("cannot connect to {}:{}", host, port),
                    error);
   }
+  return {};
+}
+
+Status Connection::allow(const std::string& host,
+                         asio::ip::tcp::resolver::results_type& endpoints) const {
+  if (!options_.may_connect) {
+    return {};
+  }
+  std::vector<asio::ip::tcp::endpoint> allowed;
+  std::string refused;
+  for (const auto& entry : endpoints) {
+    const std::string address = entry.endpoint().address().to_string();
+    if (options_.may_connect(address)) {
+      allowed.push_back(entry.endpoint());
+    } else {
+      refused = address;
+    }
+  }
+  if (allowed.empty()) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{} leads to {}, which may not be connected to", host, refused));
+  }
+  endpoints =
+      asio::ip::tcp::resolver::results_type::create(allowed.begin(), allowed.end(), host, "");
   return {};
 }
 
@@ -251,9 +279,24 @@ Result<HttpResponse> Connection::exchange(const HttpRequest& request, const Url&
   return response;
 }
 
-template <class Stream>
-Result<HttpResponse> Connection::exchange_over(Stream& stream,
-                                               const http::request<http::empty_body>& message,
+Result<int> Connection::send(const HttpPost& post, const Url& url) {
+  http::request<http::string_body> message(http::verb::post, url.target, 11);
+  message.set(http::field::host, url.authority());
+  message.set(http::field::user_agent, options_.user_agent);
+  message.set(http::field::connection, "close");
+  for (const auto& [name, value] : post.headers) {
+    message.set(name, value);
+  }
+  message.body() = post.body;
+  message.prepare_payload();
+  const HttpHeadHandler heard = [](const HttpResponse&) { return Status(); };
+  MYNAH_TRY(const HttpResponse response, tls_ ? exchange_over(*tls_, message, heard, {})
+                                              : exchange_over(stream_, message, heard, {}));
+  return response.status;
+}
+
+template <class Stream, class Body>
+Result<HttpResponse> Connection::exchange_over(Stream& stream, const http::request<Body>& message,
                                                const HttpHeadHandler& on_head,
                                                const HttpBodyHandler& on_body) {
   error_code error =
@@ -282,7 +325,7 @@ Result<HttpResponse> Connection::exchange_over(Stream& stream,
     return response;
   }
   MYNAH_TRY_STATUS(on_head(response));
-  if (response.status == 200 || response.status == 206) {
+  if (on_body && (response.status == 200 || response.status == 206)) {
     MYNAH_TRY_STATUS(read_body(stream, parser, on_body));
   }
   return response;
@@ -309,8 +352,8 @@ Status Connection::read_body(Stream& stream, Parser& parser, const HttpBodyHandl
   return {};
 }
 
-Error in_context(Error error, const Url& url) {
-  return std::move(error).while_doing(fmt::format("GET {}", url.text()));
+Error in_context(Error error, const Url& url, const char* method = "GET") {
+  return std::move(error).while_doing(fmt::format("{} {}", method, url.text()));
 }
 
 }  // namespace
@@ -367,6 +410,22 @@ Result<HttpResponse> http_get(const HttpRequest& request, const HttpOptions& opt
   }
   return fail(ErrorCode::InvalidInput, fmt::format("GET {}: more than {} redirects; not followed",
                                                    request.url, options.max_redirects));
+}
+
+Result<int> http_post(const HttpPost& post, const HttpOptions& options,
+                      const std::stop_token& stop) {
+  MYNAH_TRY(const Url url, parse_url(post.url));
+  HttpOptions direct = options;
+  direct.proxies = {};
+  Connection connection(direct, stop);
+  if (Status opened = connection.open(url); !opened) {
+    return std::unexpected(in_context(std::move(opened).error(), url, "POST"));
+  }
+  auto status = connection.send(post, url);
+  if (!status) {
+    return std::unexpected(in_context(std::move(status).error(), url, "POST"));
+  }
+  return status;
 }
 
 }  // namespace mynah

@@ -12,6 +12,8 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "store/url.h"
@@ -25,12 +27,22 @@ struct HttpOptions {
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds stall_timeout{30'000};  // without a single byte
   int max_redirects = 10;
+  // Asked of each address that the host's name leads to ("192.0.2.1"): whether it may be connected
+  // to. Empty: all may.
+  std::function<bool(const std::string& address)> may_connect = {};
 };
 
 struct HttpRequest {
   std::string url;
   uint64_t range_start = 0;  // 0: the whole
   std::string if_range;      // strong ETag that the range belongs to; empty: no such condition
+};
+
+// A request that sends something and wants no more than to hear that it arrived.
+struct HttpPost {
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
 };
 
 // The last answer of a chain of redirects, without its body.
@@ -59,5 +71,11 @@ using HttpBodyHandler = std::function<Status(std::span<const std::byte>)>;
 Result<HttpResponse> http_get(const HttpRequest& request, const HttpOptions& options,
                               const HttpHeadHandler& on_head, const HttpBodyHandler& on_body,
                               const std::stop_token& stop);
+
+// The status of the answer, whose body is not read. Goes straight to the host, without a proxy, and
+// follows no redirects. Fails as http_get() does, InvalidInput also where no address of the host
+// may be connected to.
+Result<int> http_post(const HttpPost& post, const HttpOptions& options,
+                      const std::stop_token& stop);
 
 }  // namespace mynah

@@ -11,6 +11,8 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,6 +122,16 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
   Digest digest;
   digest.update(bytes);
   return digest.hex();
+}
+
+std::array<std::byte, 32> hmac_sha256(std::string_view key, std::string_view text) {
+  std::array<std::byte, 32> code{};
+  unsigned int size = 0;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+       reinterpret_cast<unsigned char*>(code.data()), &size);
+  MYNAH_CHECK(size == code.size(), "SHA-256 has 32 bytes");
+  return code;
 }
 
 Result<std::string> sha256_of_file(const std::string& path, const std::stop_token& stop) {

@@ -40,6 +40,9 @@ class Digest {
 // SHA-256 of bytes in memory, lower-case hexadecimal.
 [[nodiscard]] std::string sha256_hex(std::span<const std::byte> bytes);
 
+// HMAC-SHA-256 (RFC 2104): whoever knows the key can tell who wrote the text.
+[[nodiscard]] std::array<std::byte, 32> hmac_sha256(std::string_view key, std::string_view text);
+
 // SHA-256 of a file, read in pieces. ErrorCode::Cancelled once stop is requested.
 Result<std::string> sha256_of_file(const std::string& path, const std::stop_token& stop = {});
 

@@ -22,6 +22,7 @@ struct ServerRequest {
   std::string method;
   std::string target;
   std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;
 
   [[nodiscard]] std::string header(const std::string& name) const {
     const auto found = headers.find(name);
@@ -108,7 +109,13 @@ class TestServer {
     if (error) {
       return;
     }
-    const ServerRequest request = parse(text);
+    ServerRequest request = parse(text);
+    request.body = text.substr(text.find("\r\n\r\n") + 4);
+    if (const std::string length = request.header("content-length"); !length.empty()) {
+      const size_t here = request.body.size();
+      request.body.resize(std::stoul(length));
+      boost::asio::read(stream, boost::asio::buffer(request.body) + here, error);
+    }
     {
       const std::lock_guard lock(requests_mutex_);
       requests_.push_back(request);
