@@ -137,12 +137,6 @@ void answer_asr(const HearingParts& parts, Exchange& exchange) {
   exchange.answer(std::move(response));
 }
 
-// Seconds of a recording; 0: not known.
-Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio) {
-  MYNAH_TRY(const auto source, open_file(file, audio));
-  return source->duration_s().value_or(0);
-}
-
 // How sure each language is, summed up over the probes.
 Result<std::map<std::string, double>> probed(HeardOnce* once, const Exchange& exchange,
                                              const FormFile& file, AudioOpenOptions audio,

@@ -97,6 +97,17 @@ Result<std::unique_ptr<AudioSource>> open_file(const FormFile& file,
   return open_audio(std::move(input), audio);
 }
 
+Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio) {
+  MYNAH_TRY(const auto source, open_file(file, audio));
+  return source->duration_s().value_or(0);
+}
+
+void hear(const RecognizerJob& recording, const RecognizerOptions& options, const Hearing& hearing,
+          RecognizerObserver& observer, const std::stop_token& stop) {
+  CountedHearing counted(observer, *hearing.metrics);
+  hearing.lease->recognizer->run({&recording, 1}, options, counted, stop);
+}
+
 void hear_file(const FormFile& file, const AudioOpenOptions& audio,
                const RecognizerOptions& options, const Hearing& hearing,
                RecognizerObserver& observer, const std::stop_token& stop) {
@@ -115,8 +126,7 @@ void hear_file(const FormFile& file, const AudioOpenOptions& audio,
   if (const auto work = RequestWork::here()) {
     how.owner = work->owner();
   }
-  CountedHearing counted(observer, *hearing.metrics);
-  hearing.lease->recognizer->run({&job, 1}, how, counted, stop);
+  hear(job, how, hearing, observer, stop);
 }
 
 std::string text_of_whole(const Transcript& transcript) {

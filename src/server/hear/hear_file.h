@@ -34,6 +34,13 @@ class WholeTranscript final : public RecognizerObserver {
   Result<Transcript> result_ = fail(ErrorCode::Cancelled, "nothing was heard");
 };
 
+// Its seconds; 0: not known before it was read.
+[[nodiscard]] Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio);
+
+// Hears a recording from this thread as `options` say, and counts it.
+void hear(const RecognizerJob& recording, const RecognizerOptions& options, const Hearing& hearing,
+          RecognizerObserver& observer, const std::stop_token& stop);
+
 // Hears it from this thread; `audio` says how it is to be read. A short one goes before long ones.
 void hear_file(const FormFile& file, const AudioOpenOptions& audio,
                const RecognizerOptions& options, const Hearing& hearing,

@@ -95,6 +95,15 @@ Status read_chunking(const FormValues& form, VadOptions& vad) {
 
 }  // namespace
 
+std::string_view name(TranscriptAnswer answer) {
+  return std::ranges::find(kAnswers, answer, &AnswerName::answer)->name;
+}
+
+std::optional<TranscriptAnswer> parse_answer(std::string_view name) {
+  const auto found = std::ranges::find(kAnswers, name, &AnswerName::name);
+  return found == kAnswers.end() ? std::nullopt : std::optional(found->answer);
+}
+
 FieldTable transcription_fields() {
   return kFields;
 }
@@ -111,11 +120,7 @@ std::expected<TranscriptionRequest, FieldError> parse_transcription(const Body& 
   MYNAH_TRY(const FieldValues form, FieldValues::of_form(kFields, body.fields));
   TranscriptionRequest request;
   request.model = form.text("model");
-  if (const auto answer =
-          std::ranges::find(kAnswers, form.text("response_format"), &AnswerName::name);
-      answer != kAnswers.end()) {
-    request.answer = answer->answer;
-  }
+  request.answer = parse_answer(form.text("response_format")).value_or(TranscriptAnswer::Json);
   request.stream = form.flag("stream", false);
   for (const std::string& include : form.texts("include")) {
     request.log_probabilities = request.log_probabilities || include == "logprobs";

@@ -1,8 +1,11 @@
 // What a client asks to have heard: OpenAI's fields and those that others' clients add.
 #pragma once
 
+#include <array>
 #include <expected>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "server/http/body.h"
 #include "server/http/fields.h"
@@ -12,6 +15,16 @@ namespace mynah::server {
 
 // How the text is answered.
 enum class TranscriptAnswer : uint8_t { Json, Text, Srt, Vtt, VerboseJson };
+
+// "verbose_json".
+[[nodiscard]] std::string_view name(TranscriptAnswer answer);
+
+// None: it is none.
+[[nodiscard]] std::optional<TranscriptAnswer> parse_answer(std::string_view name);
+
+inline constexpr std::array kTranscriptAnswers = {TranscriptAnswer::Json, TranscriptAnswer::Text,
+                                                  TranscriptAnswer::Srt, TranscriptAnswer::Vtt,
+                                                  TranscriptAnswer::VerboseJson};
 
 struct TranscriptionRequest {
   std::string model;

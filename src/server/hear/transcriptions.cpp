@@ -1,18 +1,17 @@
 #include "server/hear/transcriptions.h"
 
 #include <chrono>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "server/hear/hear_file.h"
+#include "server/hear/transcript_answer.h"
 #include "server/hear/transcription_request.h"
 #include "server/http/errors.h"
 #include "server/http/events.h"
 #include "server/http/json_text.h"
-#include "speech/writers.h"
 
 namespace mynah::server {
 namespace {
@@ -24,25 +23,6 @@ std::string_view from_first_word(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-// Of each token of the text, as OpenAI's include[]=logprobs.
-Json log_probabilities(std::span<const Segment> segments, const Recognizer& recognizer) {
-  Json all = Json::array();
-  for (const Segment& segment : segments) {
-    const size_t count = std::min(segment.tokens.size(), segment.token_log_probabilities.size());
-    for (size_t i = 0; i < count; ++i) {
-      const std::string text = recognizer.token_text(segment.tokens[i]);
-      Json bytes = Json::array();
-      for (const char c : text) {
-        bytes.push_back(static_cast<unsigned char>(c));
-      }
-      all.push_back({{"token", text},
-                     {"bytes", std::move(bytes)},
-                     {"logprob", segment.token_log_probabilities[i]}});
-    }
-  }
-  return all;
-}
-
 Json words_of(const Segment& segment) {
   Json words = Json::array();
   for (const Word& word : segment.words) {
@@ -52,11 +32,6 @@ Json words_of(const Segment& segment) {
                      {"probability", word.probability}});
   }
   return words;
-}
-
-// Whole seconds, as OpenAI counts them.
-Json usage_by_duration(const Transcript& transcript) {
-  return {{"type", "duration"}, {"seconds", std::llround(std::ceil(transcript.duration_s))}};
 }
 
 // transcript.text.done knows tokens alone: those that were written, none that were read.
@@ -167,54 +142,14 @@ class TranscriptionExchange final : public RecognizerObserver {
     exchange_.end();
   }
 
-  [[nodiscard]] std::string json_answer(const Transcript& transcript) const {
-    Json json = {{"text", text_of_whole(transcript)}};
-    json["languages"] = Json::array({Json{{"code", transcript.language}}});
-    if (transcript.segments.empty()) {
-      json["no_speech"] = true;
-    }
-    if (request_.log_probabilities) {
-      json["logprobs"] = log_probabilities(transcript.segments, *hearing_.lease->recognizer);
-    }
-    json["usage"] = usage_by_duration(transcript);
-    return json_text(json) + "\n";
-  }
-
   void answer(const Transcript& transcript) {
-    WriterOptions writer;
-    writer.cues = CueShape::Readable;
-    writer.words = request_.options.decoding.words;
-    Response response;
+    Response response =
+        transcript_answer(transcript, request_.answer, request_, *hearing_.lease->recognizer);
     name_hearing(hearing_, response);
     name_source(from_, response);
     const std::chrono::duration<double, std::milli> took =
         std::chrono::steady_clock::now() - begun_at_;
     response.headers.set("Server-Timing", fmt::format("hear;dur={:.2f}", took.count()));
-    switch (request_.answer) {
-      case TranscriptAnswer::Json:
-        response.body = json_answer(transcript);
-        break;
-      case TranscriptAnswer::VerboseJson: {
-        Json json = Json::parse(transcript_json_line(transcript, writer));
-        // By its name, as OpenAI and whisper.cpp's server have it.
-        json["language"] = language_name(transcript.language);
-        json["usage"] = usage_by_duration(transcript);
-        response.body = json_text(json) + "\n";
-        break;
-      }
-      case TranscriptAnswer::Text:
-        response.type = "text/plain; charset=utf-8";
-        response.body = text_of_whole(transcript) + "\n";
-        break;
-      case TranscriptAnswer::Srt:
-        response.type = "text/plain; charset=utf-8";
-        response.body = write_transcript(transcript, TranscriptFormat::Srt, writer);
-        break;
-      case TranscriptAnswer::Vtt:
-        response.type = "text/vtt; charset=utf-8";
-        response.body = write_transcript(transcript, TranscriptFormat::Vtt, writer);
-        break;
-    }
     exchange_.answer(std::move(response));
   }
 
