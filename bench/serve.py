@@ -85,7 +85,7 @@ class Client:
 
 
 def start(options, home):
-    environment = os.environ | {"MYNAH_HOME": home}
+    environment = os.environ | {"MYNAH_HOME": home, "XDG_STATE_HOME": f"{home}/state"}
     command = [MYNAH, "serve", "--port", "0", "--wyoming-port", "0", "--no-share-texts", "--quiet", "--threads", str(options.threads), *MODEL]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     for line in server.stderr:

@@ -61,6 +61,10 @@ std::string Environment::data_folder() const {
   return folder("XDG_DATA_HOME", ".local/share");
 }
 
+std::string Environment::state_folder() const {
+  return folder("XDG_STATE_HOME", ".local/state");
+}
+
 std::string Environment::cache_folder() const {
   return folder("XDG_CACHE_HOME", ".cache");
 }

@@ -27,10 +27,12 @@ class Environment {
   // Names of all variables that are set and begin so, in alphabetical order.
   [[nodiscard]] std::vector<std::string> names_with(std::string_view prefix) const;
 
-  // Where this user keeps configuration, data and what can be made again, by the XDG base directory
+  // Where this user keeps configuration, data, what programs leave for their next run, and what can
+  // be made again, by the XDG base directory
   // specification, each with "/mynah" behind it.
   [[nodiscard]] std::string config_folder() const;
   [[nodiscard]] std::string data_folder() const;
+  [[nodiscard]] std::string state_folder() const;
   [[nodiscard]] std::string cache_folder() const;
 
  private:

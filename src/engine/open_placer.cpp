@@ -127,6 +127,16 @@ Result<place::Profile> load_named_profile(const place::ProfileFolder& folder,
   return profile;
 }
 
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6},
+                                 Unit{"d", 8.64e7}};
+  constexpr double kMost_ms = 1e12;
+  const auto time_ms = parse_quantity(text, kUnits);
+  return time_ms && *time_ms <= kMost_ms
+             ? std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)))
+             : std::nullopt;
+}
+
 Status check_threads(int threads) {
   constexpr int kMost = 1024;
   return threads >= 0 && threads <= kMost
@@ -150,19 +160,18 @@ Result<place::DeviceSettings> device_settings(int threads, const Environment& en
 
 Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& name,
                                                                   const std::string& text) {
-  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
   const bool is_negative = text.starts_with('-');
-  const auto time_ms = parse_quantity(is_negative ? text.substr(1) : text, kUnits);
-  if (text == "never" || (is_negative && time_ms && *time_ms > 0)) {
+  const auto time = parse_duration(is_negative ? text.substr(1) : text);
+  if (text == "never" || (is_negative && time && time->count() > 0)) {
     return std::optional<std::chrono::milliseconds>();
   }
-  if (!time_ms || *time_ms > 1e12) {
+  if (!time) {
     return fail(ErrorCode::Usage,
                 fmt::format("{}: wanted seconds, or a time such as 30s, 5m or 1h (0: nothing is "
                             "kept), or never (nothing is let go), found '{}'",
                             name, text));
   }
-  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
+  return time;
 }
 
 Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "engine/surroundings.h"
@@ -29,6 +30,9 @@ struct PlacementWish {
   // opened with. Null: it has them for itself.
   std::shared_ptr<place::Placer> beside{};
 };
+
+// A time in words: "30" (seconds), "30s", "5m", "1h", "7d". None: it is none.
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 // A profile that the user names; a name that nobody knows is a slip: Usage.
 [[nodiscard]] Result<place::Profile> load_named_profile(const place::ProfileFolder& folder,

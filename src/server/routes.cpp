@@ -9,6 +9,7 @@
 #include "server/compat/piper.h"
 #include "server/compat/whisper_cpp.h"
 #include "server/hear/transcriptions.h"
+#include "server/jobs/job_routes.h"
 #include "server/models/changes.h"
 #include "server/models/lists.h"
 #include "server/openapi.h"
@@ -19,7 +20,8 @@
 
 namespace mynah::server {
 
-std::vector<Route> all_routes(Service& service, const std::string& media_program) {
+std::vector<Route> all_routes(Service& service, JobService& jobs,
+                              const std::string& media_program) {
   std::vector<Route> routes = {
       {.method = "POST",
        .path = "/v1/audio/speech",
@@ -67,7 +69,8 @@ std::vector<Route> all_routes(Service& service, const std::string& media_program
   const HearingParts parts{.service = &service,
                            .once = service.shares_texts() ? std::make_shared<HeardOnce>() : nullptr,
                            .media_program = media_program};
-  std::ranges::move(transcription_routes(parts), std::back_inserter(routes));
+  std::ranges::move(or_as_jobs(jobs, transcription_routes(parts)), std::back_inserter(routes));
+  std::ranges::move(job_routes(jobs), std::back_inserter(routes));
   std::ranges::move(whisper_cpp_routes(parts), std::back_inserter(routes));
   std::ranges::move(asr_routes(parts), std::back_inserter(routes));
   std::ranges::move(model_change_routes(service), std::back_inserter(routes));

@@ -51,9 +51,11 @@ void count(const RequestHead& head, const Served& served, Metrics& metrics) {
 }  // namespace
 
 Server::Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
-               std::unique_ptr<Router> router, std::unique_ptr<Network> network)
+               std::unique_ptr<JobService> jobs, std::unique_ptr<Router> router,
+               std::unique_ptr<Network> network)
     : keys_(std::move(keys)),
       service_(std::move(service)),
+      jobs_(std::move(jobs)),
       router_(std::move(router)),
       network_(std::move(network)) {}
 
@@ -71,9 +73,15 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
                     "NAME makes one), or --open where everybody who reaches this machine may");
   }
   options.gate.names.push_back(host);
+  const auto tell = [note = surroundings.tell](const std::string& text) {
+    if (note) {
+      note({.code = "jobs", .text = text, .remedy = {}});
+    }
+  };
   MYNAH_TRY(auto service, Service::create(std::move(options.service), std::move(surroundings)));
+  MYNAH_TRY(auto jobs, JobService::create(options.jobs, *service, options.media_program, tell));
   auto router =
-      std::make_unique<Router>(all_routes(*service, options.media_program),
+      std::make_unique<Router>(all_routes(*service, *jobs, options.media_program),
                                Gate(std::move(options.gate), *keys, tell_error), tell_error);
   router->set_base_path(std::move(options.base_path));
   router->show_on(service->board());
@@ -110,8 +118,8 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   service->metrics().watch(
       Metrics::Kind::Gauge, "mynah_request_threads", "Threads that are at work for requests.",
       [counted = network.get()] { return static_cast<double>(counted->counts().requests); });
-  std::unique_ptr<Server> server(
-      new Server(std::move(keys), std::move(service), std::move(router), std::move(network)));
+  std::unique_ptr<Server> server(new Server(std::move(keys), std::move(service), std::move(jobs),
+                                            std::move(router), std::move(network)));
   server->encrypted_ = encrypted;
   if (options.wyoming_port != 0 && !is_this_machine(wyoming_host)) {
     server->announcement_ = Announcement::of_wyoming(options.wyoming_port);
@@ -136,7 +144,10 @@ std::vector<std::string> Server::addresses() const {
 }
 
 void Server::run(const std::stop_token& stop) {
-  const std::stop_callback on_stop(stop, [this] { network_->stop(); });
+  const std::stop_callback on_stop(stop, [this] {
+    jobs_->stop();
+    network_->stop();
+  });
   network_->run();
 }
 

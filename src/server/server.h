@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/access/gate.h"
+#include "server/jobs/job_service.h"
 #include "server/models/service.h"
 #include "server/net/network.h"
 #include "server/router.h"
@@ -20,6 +21,7 @@ struct ServerOptions {
   GateOptions gate;
   KeySources keys;
   ServiceOptions service;
+  JobOptions jobs;
   int wyoming_port = 10300;                // 0: none
   bool wyoming_endpointing = false;        // where a turn ends is found here
   std::vector<std::string> wyoming_allow;  // ranges of addresses besides this machine
@@ -48,17 +50,20 @@ class Server {
 
  private:
   Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
-         std::unique_ptr<Router> router, std::unique_ptr<Network> network);
+         std::unique_ptr<JobService> jobs, std::unique_ptr<Router> router,
+         std::unique_ptr<Network> network);
 
   std::unique_ptr<KeyRing> keys_;
   bool encrypted_ = false;
   std::unique_ptr<Service> service_;
+  std::unique_ptr<JobService> jobs_;
   std::unique_ptr<Router> router_;
   std::optional<Announcement> announcement_;
   std::unique_ptr<Network> network_;  // the first to go
 };
 
 // The table of all that the server answers.
-[[nodiscard]] std::vector<Route> all_routes(Service& service, const std::string& media_program);
+[[nodiscard]] std::vector<Route> all_routes(Service& service, JobService& jobs,
+                                            const std::string& media_program);
 
 }  // namespace mynah::server

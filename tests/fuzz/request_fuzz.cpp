@@ -1,5 +1,5 @@
 // Any bytes as what requests hold: a target, pairs, the fields of a transcription, the object of a
-// speech; and as what says who may ask: keys, ranges of addresses.
+// speech; and as what says who may ask: keys, ranges of addresses, webhooks.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,7 +10,10 @@
 #include "server/access/keys.h"
 #include "server/hear/transcription_request.h"
 #include "server/http/message.h"
+#include "server/jobs/job_request.h"
+#include "server/jobs/webhook_rule.h"
 #include "server/speak/speech_request.h"
+#include "store/url.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mynah;          // NOLINT(google-build-using-namespace): a program of its own
@@ -25,6 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Body body;
     body.fields = *std::move(pairs);
     const auto request = parse_transcription(body, Task::Transcribe);
+    const auto kept = parse_job_parameters(job_parameters(Task::Translate, "a.wav", body));
+    MYNAH_CHECK(kept && kept->body.fields.size() == body.fields.size(),
+                "a job keeps what is asked");
     MYNAH_CHECK(request || !request.error().error.message.empty(), "an error says what is wrong");
     if (request) {
       const VadOptions& vad = request->options.cutting.vad_options;
@@ -44,5 +50,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     MYNAH_CHECK(again && again->size() == keys->size(), "what is kept is read back");
   }
   static_cast<void>(AddressRange::parse(text));
+  if (WebhookRule({}).check(std::string(text))) {
+    MYNAH_CHECK(parse_url(text).has_value(), "a webhook is an address of the web");
+  }
+  static_cast<void>(parse_job_parameters(std::string(text)));
   return 0;
 }

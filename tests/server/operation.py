@@ -54,7 +54,7 @@ class Running:
     def __init__(self, program, folder, *options, variables=None, passed=(), wait=True):
         self.folder = pathlib.Path(folder)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
-        environment |= {"HOME": folder, "MYNAH_HOME": f"{folder}/home", "XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config"}
+        environment |= {"HOME": folder, "MYNAH_HOME": f"{folder}/home", "XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state"}
         environment |= variables or {}
         command = [program, "serve", "--port", "0", "--wyoming-port", "0", "--device", "cpu", "--threads", "1", *options]
 

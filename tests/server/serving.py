@@ -19,7 +19,7 @@ class Server:
 
     def __init__(self, program, weights, home, options, variables):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
-        environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache"} | variables
+        environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "XDG_STATE_HOME": f"{home}/state"} | variables
         command = [program, "serve", "--port", "0", "--device", "cpu", "--model", f"{weights}/tiny.en", *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
         self.log = []

@@ -100,6 +100,7 @@ void ServeCommand::fields(Fields& fields) {
       .completes(Complete::Files);
   fields.option("base-path", "PATH", options_.base_path,
                 "A path that a proxy puts before all others, such as /mynah.");
+  jobs_.declare(fields);
   fields.section("Models and devices");
   fields
       .option("model", "NAME", options_.service.model,
@@ -182,6 +183,7 @@ Result<int> ServeCommand::run(Context& context) {
   }
   const std::string certificate = options.network.tls.certificate;
   options.network.connection.limits.spool_folder = "/var/tmp";
+  MYNAH_TRY(options.jobs, jobs_.read(context.environment));
   MYNAH_TRY_STATUS(check_base_path(options.base_path));
   MYNAH_TRY_STATUS(take_passed_sockets(context.environment, options));
   AccessLog log(context.json ? context.out : context.err, context.json);

@@ -6,6 +6,7 @@
 
 #include "cli/command/verb.h"
 #include "cli/serve/access_log.h"
+#include "cli/serve/job_fields.h"
 #include "server/server.h"
 
 namespace mynah::cli {
@@ -24,6 +25,7 @@ class ServeCommand : public Command {
   static void reload(const Context& context, server::Server& server, AccessLog& log);
 
   server::ServerOptions options_;
+  JobFields jobs_;
   std::vector<std::string> aliases_;
   bool lan_ = false;
   std::string access_log_;

@@ -7,6 +7,8 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace mynah::server {
 namespace {
 
@@ -14,6 +16,13 @@ using Bytes = std::array<unsigned char, sizeof(in6_addr)>;
 
 constexpr int kAllBits = 128;
 constexpr int kMappedBits = 96;  // ::ffff:0:0/96 stands for IPv4 (RFC 4291, 2.5.5.2)
+
+// Of IPv4, and of 2000::/3, the part of IPv6 that is given out.
+constexpr std::array kSetApart = {
+    "0.0.0.0/8",     "10.0.0.0/8",      "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16",
+    "172.16.0.0/12", "192.0.0.0/24",    "192.0.2.0/24",   "192.88.99.0/24", "192.168.0.0/16",
+    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",    "2001::/23",
+    "2001:db8::/32", "2002::/16",       "3fff::/20"};
 
 struct Parsed {
   Bytes bytes{};
@@ -76,6 +85,15 @@ Result<AddressRange> AddressRange::parse(std::string_view text) {
 bool AddressRange::contains(std::string_view address) const {
   const auto parsed = parse_address(address);
   return parsed && begin_alike(parsed->bytes, bytes_, bits_);
+}
+
+bool is_public(std::string_view address) {
+  const auto is_in = [address](const char* range) {
+    const auto known = AddressRange::parse(range);
+    MYNAH_CHECK(known.has_value(), "the ranges of the table can be read");
+    return known->contains(address);
+  };
+  return (is_in("::ffff:0:0/96") || is_in("2000::/3")) && std::ranges::none_of(kSetApart, is_in);
 }
 
 }  // namespace mynah::server

@@ -29,4 +29,8 @@ class AddressRange {
   int bits_ = 0;  // that are the same for all of it, of 128
 };
 
+// Whether everybody may reach it: an address that is not this machine's, a network's own, or set
+// apart for something else (IANA's special-purpose registries). False for what is no address.
+[[nodiscard]] bool is_public(std::string_view address);
+
 }  // namespace mynah::server
