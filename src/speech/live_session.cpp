@@ -93,6 +93,7 @@ void LiveSession::reset() {
   cut_at_.reset();
   patience_s_ = kSenderStall_s;
   next_id_ = 0;
+  turns_ended_ = 0;
   last_speech_s_ = 0;
   language_.clear();
   language_probability_ = 0;
@@ -108,10 +109,16 @@ void LiveSession::ask(Asked& asked, const WindowTask& task, bool draft) {
   asked.since = Clock::now();
   const auto answer = [this, &asked, wanted = asked.wanted.get_token()](
                           size_t /*window*/, WindowQueue::Outcome outcome) {
-    const std::lock_guard lock(mutex_);
-    if (!wanted.stop_requested()) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (wanted.stop_requested()) {
+        return;
+      }
       asked.answer = std::move(outcome.heard);
       answered_.notify_all();
+    }
+    if (told_answer_) {
+      told_answer_();
     }
   };
   client_->submit({&task, 1}, asked.wanted.get_token(), answer, draft);
@@ -130,7 +137,8 @@ void LiveSession::forget(Asked& asked) {
   asked.is_open = false;
 }
 
-void LiveSession::take(const TurnDetector::Found& found) {
+void LiveSession::take(const TurnDetector::Found& found, LiveText& live) {
+  live.events.insert(live.events.end(), found.events.begin(), found.events.end());
   for (const Turn& turn : found.turns) {
     open_.turn = turn;
     end_part();
@@ -149,6 +157,7 @@ void LiveSession::take(const TurnDetector::Found& found) {
 
 void LiveSession::end_part() {
   open_.rest = agreement_.rest();
+  open_.number = turns_ended_++;
   parts_.push_back(std::exchange(open_, {}));
   forget_draft();
 }
@@ -315,6 +324,8 @@ LiveText LiveSession::told(LiveText live) const {
   // While a turn waits for its text no drafts are made of what is said behind it.
   live.agreed = text_of(parts_.empty() ? open_.begun : parts_.front().begun);
   live.partial = parts_.empty() ? agreement_.rest() : parts_.front().rest;
+  live.turns_ended = turns_ended_;
+  live.turns_heard = parts_.empty() ? turns_ended_ : parts_.front().number;
   live.language = language_;
   live.language_probability = language_probability_;
   return live;
@@ -351,7 +362,7 @@ Result<LiveText> LiveSession::push(std::span<const float> samples, const std::st
   return listen(stop, Call::OneOfMany, [&](LiveText& live) -> Status {
     samples_.append(samples);
     MYNAH_TRY(const TurnDetector::Found found, turns_->push(samples, stop));
-    take(found);
+    take(found, live);
     if (cut_at_ && turns_->heard() >= *cut_at_ + kFirstFrames) {
       // Speech at once: it was cut, and the sender sends pieces of what goes on.
       const bool goes_on = began_ > *cut_at_ && began_ <= *cut_at_ + kFirstFrames;
@@ -366,10 +377,22 @@ Result<LiveText> LiveSession::push(std::span<const float> samples, const std::st
   });
 }
 
+void LiveSession::on_answer(std::function<void()> told) {
+  told_answer_ = std::move(told);
+}
+
+Result<LiveText> LiveSession::end_turn(const std::stop_token& stop) {
+  return listen(stop, Call::OneOfMany, [&](LiveText& live) -> Status {
+    MYNAH_TRY(const TurnDetector::Found found, turns_->end(stop));
+    take(found, live);
+    return go_on(live);
+  });
+}
+
 Result<LiveText> LiveSession::commit(const std::stop_token& stop) {
   return listen(stop, Call::Last, [&](LiveText& live) -> Status {
     MYNAH_TRY(const TurnDetector::Found found, turns_->end(stop));
-    take(found);
+    take(found, live);
     MYNAH_TRY_STATUS(go_on(live));
     return wait_until([this] { return parts_.empty(); }, stop, live);
   });
@@ -391,7 +414,7 @@ Result<LiveText> LiveSession::idle(const SenderSilence& silence, const std::stop
     if ((pause ? silence.since_last_s >= kSenderPause_s : stalled) && turns_->holds_speech()) {
       cut_at_ = pause ? std::nullopt : std::optional(turns_->heard());
       MYNAH_TRY(const TurnDetector::Found found, turns_->end(stop));
-      take(found);
+      take(found, live);
     }
     return go_on(live);
   });

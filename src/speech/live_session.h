@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,8 @@ class LiveSession final : public Recognizer::Session {
   Result<LiveText> push(std::span<const float> samples, const std::stop_token& stop) override;
   Result<LiveText> idle(const SenderSilence& silence, const std::stop_token& stop) override;
   Result<LiveText> wait(const std::stop_token& stop) override;
+  Result<LiveText> end_turn(const std::stop_token& stop) override;
+  void on_answer(std::function<void()> told) override;
   Result<LiveText> commit(const std::stop_token& stop) override;
   Result<LiveText> flush(const std::stop_token& stop) override;
   void reset() override;
@@ -48,6 +51,7 @@ class LiveSession final : public Recognizer::Session {
     std::vector<Segment> begun;
     std::string language;  // that they were heard in; "": unknown
     std::string rest;      // that the last draft says behind them
+    int64_t number = 0;    // of the turn
   };
 
   using Clock = std::chrono::steady_clock;
@@ -65,7 +69,7 @@ class LiveSession final : public Recognizer::Session {
   [[nodiscard]] std::optional<Result<HeardWindow>> answer_to(Asked& asked);
   void forget(Asked& asked);
 
-  void take(const TurnDetector::Found& found);
+  void take(const TurnDetector::Found& found, LiveText& live);
   // What is open is complete.
   void end_part();
   void forget_draft();
@@ -108,6 +112,7 @@ class LiveSession final : public Recognizer::Session {
       cut_at_;             // in speech, as the sender stopped; until it is seen what follows
   double patience_s_ = 0;  // with a sender that stops in speech and sent faster than it plays
   int64_t next_id_ = 0;
+  int64_t turns_ended_ = 0;
   double last_speech_s_ = 0;   // where the committed text ends
   std::string told_language_;  // that windows are told: asked for or heard; "": neither
   std::string language_;       // that was heard, and how surely
@@ -116,7 +121,8 @@ class LiveSession final : public Recognizer::Session {
   std::vector<int32_t> previous_;
   std::optional<Error> dead_;  // nothing more comes of this session
 
-  mutable std::mutex mutex_;  // of the answers
+  std::function<void()> told_answer_;  // null: nobody wants to be told
+  mutable std::mutex mutex_;           // of the answers
   std::condition_variable_any answered_;
   Asked text_;
   Asked draft_;

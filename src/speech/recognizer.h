@@ -16,6 +16,7 @@
 #include "speech/hearing.h"
 #include "speech/recognizer_options.h"
 #include "speech/transcript.h"
+#include "speech/voice_event.h"
 
 namespace mynah {
 
@@ -61,6 +62,10 @@ struct LiveText {
   std::string partial;             // behind that
   std::string language;            // that was heard; "" until then, and where it was given
   float language_probability = 0;
+  std::vector<VoiceEvent> events;  // new since the last call
+  // Turns that were ended since the session began, and how many of them have their text.
+  int64_t turns_ended = 0;
+  int64_t turns_heard = 0;
 };
 
 // By the clock: how long nothing has come of a live recording.
@@ -107,8 +112,14 @@ class Recognizer {
     // goes on.
     virtual Result<LiveText> wait(const std::stop_token& stop = {}) = 0;
 
-    // Ends what was said here, without waiting for silence, and waits for the text of all that
-    // came.
+    // Ends what was said here, without waiting for silence; its text comes with a later call.
+    virtual Result<LiveText> end_turn(const std::stop_token& stop = {}) = 0;
+
+    // Calls it, from any thread, whenever a later call has something new to tell. It is told to the
+    // end of the session; before its first samples.
+    virtual void on_answer(std::function<void()> told) = 0;
+
+    // The same as end_turn(), and waits for the text of all that came.
     virtual Result<LiveText> commit(const std::stop_token& stop = {}) = 0;
 
     // The same: the recording is over.

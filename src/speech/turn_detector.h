@@ -13,6 +13,7 @@
 #include "speech/hearing.h"
 #include "speech/speech_chunker.h"
 #include "speech/voice_detector.h"
+#include "speech/voice_event.h"
 
 namespace mynah {
 
@@ -23,17 +24,6 @@ struct Turn {
   bool surely_speech = true;  // and not a knock or a bark
 
   bool operator==(const Turn&) const = default;
-};
-
-// What becomes of a voice, where in the recording: between Began and Ended somebody is at it,
-// pauses inside of a turn included.
-struct VoiceEvent {
-  enum class Kind : uint8_t { Began, Paused, WentOn, Ended };
-
-  Kind kind = Kind::Began;
-  int64_t at = 0;  // sample
-
-  bool operator==(const VoiceEvent&) const = default;
 };
 
 // The user's knobs as they are meant where this family hears what is found:
