@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "audio/g711.h"
 #include "audio/wav_header.h"
 #include "base/ascii.h"
 #include "base/process.h"
@@ -56,25 +57,12 @@ float from_f64(const std::byte* at) {
   return static_cast<float>(load<double>(at));
 }
 
-// ITU-T G.711: sign, 3 bits of exponent, 4 of mantissa; μ-law is sent inverted and biased by 33
-// (here, in 16 bits, by 132).
 float from_mulaw(const std::byte* at) {
-  const unsigned code = ~load<uint8_t>(at) & 0xFFU;
-  const int magnitude = (static_cast<int>((code & 0x0FU) << 3U) + 132) << ((code >> 4U) & 7U);
-  const int value = magnitude - 132;
-  return static_cast<float>((code & 0x80U) != 0 ? -value : value) / 32768.0F;
+  return static_cast<float>(mulaw_to_s16(load<uint8_t>(at))) / 32768.0F;
 }
 
-// ITU-T G.711: A-law is sent with every other bit inverted, a set sign bit is positive, and
-// exponent 0 has no hidden bit.
 float from_alaw(const std::byte* at) {
-  const unsigned code = load<uint8_t>(at) ^ 0x55U;
-  const unsigned exponent = (code >> 4U) & 7U;
-  int magnitude = static_cast<int>((code & 0x0FU) << 4U) + 8;
-  if (exponent > 0) {
-    magnitude = (magnitude + 256) << (exponent - 1);
-  }
-  return static_cast<float>((code & 0x80U) != 0 ? magnitude : -magnitude) / 32768.0F;
+  return static_cast<float>(alaw_to_s16(load<uint8_t>(at))) / 32768.0F;
 }
 
 struct Encoding {

@@ -1,6 +1,10 @@
 #include "store/base64.h"
 
+#include <algorithm>
+
 #include <openssl/evp.h>
+
+#include "base/ascii.h"
 
 namespace mynah {
 
@@ -15,15 +19,24 @@ std::string base64(std::span<const std::byte> bytes) {
 }
 
 Result<std::string> bytes_of_base64(std::string_view text) {
-  std::string bytes(3 * ((text.size() + 3) / 4), '\0');
+  const size_t letters = std::min(text.find('='), text.size());
+  const size_t padding = text.size() - letters;
+  // OpenSSL passes over blanks and more.
+  const bool good = std::ranges::all_of(text.substr(0, letters), [](char c) {
+    return is_ascii_alnum(static_cast<unsigned char>(c)) || c == '+' || c == '/';
+  });
+  if (!good || text.size() % 4 != 0 || padding > 2 ||
+      text.substr(letters) != std::string_view("==").substr(0, padding)) {
+    return fail(ErrorCode::InvalidInput, "wanted base64, found other text");
+  }
+  std::string bytes(3 * (text.size() / 4), '\0');
   const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                                    reinterpret_cast<const unsigned char*>(text.data()),
                                    static_cast<int>(text.size()));
-  if (size < 0 || text.size() % 4 != 0) {
+  if (size < 0) {
     return fail(ErrorCode::InvalidInput, "wanted base64, found other text");
   }
   // OpenSSL counts a byte for each sign of padding.
-  const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   bytes.resize(static_cast<size_t>(size) - padding);
   return bytes;
 }
