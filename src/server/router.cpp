@@ -138,8 +138,8 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
   }
   head.route = route->path;
   head.work->set_owner(head.owner);
-  if (board_ == nullptr) {
-    return Plan{.accepts = route->accepts, .handler = route->handler};
+  if (board_ == nullptr || route->socket.make) {
+    return Plan{.accepts = route->accepts, .handler = route->handler, .socket = route->socket};
   }
   return Plan{.accepts = route->accepts,
               .handler = [this, handle = route->handler](Exchange& exchange) {

@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "server/access/addresses.h"
 #include "server/http/errors.h"
+#include "server/http/websocket.h"
 
 namespace mynah::server {
 namespace {
@@ -34,6 +35,18 @@ constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
 constexpr int kMisdirected = 421;
 constexpr int kTooMany = 429;
+
+// A page in a browser gives its WebSocket no headers, but subprotocols: one is a key, as OpenAI has
+// it.
+std::string_view key_among(const std::vector<std::string_view>& protocols) {
+  constexpr std::string_view kMark = "openai-insecure-api-key.";
+  for (const std::string_view protocol : protocols) {
+    if (protocol.starts_with(kMark)) {
+      return protocol.substr(kMark.size());
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -114,6 +127,9 @@ std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted)
   std::string_view key = head.headers.get("authorization");
   key = starts_with_but_for_case(key, kBearer) ? trimmed(key.substr(kBearer.size()))
                                                : head.headers.get("x-api-key");
+  if (key.empty()) {
+    key = key_among(offered_protocols(head.headers));
+  }
   if (key.empty()) {
     Response refused = refusal(head, kUnauthorized, ErrorCode::InvalidInput,
                                "wanted a key: Authorization: Bearer KEY");

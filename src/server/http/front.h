@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "server/http/exchange.h"
+#include "server/http/message_session.h"
 
 namespace mynah::server {
 
@@ -31,6 +32,7 @@ class Front {
   struct Plan {
     Accepts accepts = Accepts::Nothing;
     Handler handler;
+    SocketPlan socket{};  // what the connection becomes where the route is a WebSocket
   };
 
   // Asked before the body is read, from the network's thread: a refusal comes at once.

@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "server/http/websocket.h"
+#include "server/net/taken_body.h"
 
 namespace mynah::server {
 namespace {
@@ -24,45 +26,6 @@ using boost::system::error_code;
 constexpr size_t kMostHead = 64U << 10U;
 constexpr size_t kPiece = 64U << 10U;
 constexpr size_t kMostAhead = 256U << 10U;
-
-// Beast's idea of a body that is handed on as it comes.
-struct TakenBody {
-  struct value_type {  // NOLINT(readability-identifier-naming): Beast asks for it
-    BodyTaker* taker = nullptr;
-    std::optional<Error> error;
-  };
-
-  class reader {  // NOLINT(readability-identifier-naming): the same
-   public:
-    template <bool is_request, class Fields>
-    reader(http::header<is_request, Fields>& /*header*/, value_type& body) : body_(body) {}
-
-    void init(const boost::optional<uint64_t>& /*length*/, error_code& error) { error = {}; }
-
-    template <class Buffers>
-    size_t put(const Buffers& buffers, error_code& error) {
-      size_t taken = 0;
-      for (auto it = asio::buffer_sequence_begin(buffers); it != asio::buffer_sequence_end(buffers);
-           ++it) {
-        const asio::const_buffer buffer(*it);
-        Status status = body_.taker->take({static_cast<const char*>(buffer.data()), buffer.size()});
-        if (!status) {
-          body_.error = std::move(status).error();
-          error = http::error::body_limit;
-          return taken;
-        }
-        taken += buffer.size();
-      }
-      error = {};
-      return taken;
-    }
-
-    void finish(error_code& error) { error = {}; }
-
-   private:
-    value_type& body_;
-  };
-};
 
 // A value that holds a name of the client's must not begin another line.
 std::string printable(std::string value) {
@@ -151,7 +114,9 @@ asio::awaitable<bool> Connection::open() {
 
 void Connection::drain() {
   last_ = true;
-  if (exchange_ == nullptr && inbox_.empty()) {
+  if (socket_ != nullptr) {
+    socket_->bid_farewell();
+  } else if (exchange_ == nullptr && inbox_.empty()) {
     close(false);
   }
 }
@@ -224,11 +189,13 @@ asio::awaitable<bool> Connection::serve_one() {
   }
   request.began = Clock::now();
   bool more = co_await read_head(request);
-  if (more) {
+  if (more && request.plan.socket.make) {
+    more = co_await upgrade(request);
+  } else if (more) {
     more = co_await read_body(request);
-  }
-  if (more) {
-    more = co_await have_handled(request);
+    if (more) {
+      more = co_await have_handled(request);
+    }
   }
   constexpr int kClientClosed = 499;
   if (request.served.status == 0 && request.plan.handler != nullptr) {
@@ -393,6 +360,36 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
   co_return another;
 }
 
+asio::awaitable<bool> Connection::upgrade(Request& request) {
+  auto answer = upgrade_answer(request.head, request.plan.socket.protocol);
+  const auto length = request.parser.content_length();
+  if (answer && (request.parser.chunked() || length.value_or(0) > 0)) {
+    answer = fail(ErrorCode::InvalidInput, "a request for a WebSocket has no body");
+  }
+  if (!answer) {
+    constexpr int kUpgradeRequired = 426;
+    request.refusal = front_.refusal(request.head, answer.error());
+    request.refusal.status = kUpgradeRequired;
+    request.refusal.headers.set("Upgrade", "websocket");
+    request.refusal.headers.set("Sec-WebSocket-Version", "13");
+    co_return co_await refuse(request);
+  }
+  const bool sent = co_await send_head(request, *answer, true);
+  if (sent && !last_) {
+    const auto write_bytes = [this](std::string_view bytes) { return write(bytes); };
+    socket_ = std::make_shared<MessageConnection>(Wire{.executor = executor_,
+                                                       .inbox = inbox_,
+                                                       .came = came_,
+                                                       .room = room_,
+                                                       .gone = gone_,
+                                                       .write = write_bytes},
+                                                  request.head, request.plan.socket.make, threads_);
+    co_await socket_->run();
+    socket_.reset();
+  }
+  co_return false;
+}
+
 asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exchange) {
   auto silent_at = Clock::now() + settings_.times.silence;
   while (true) {
@@ -437,7 +434,7 @@ asio::awaitable<bool> Connection::send_head(Request& request, Response& head, bo
   for (const auto& [name, value] : head.headers.fields()) {
     text += fmt::format("{}: {}\r\n", name, printable(value));
   }
-  const bool empty = head.status == 204 || head.status == 304;
+  const bool empty = head.status < 200 || head.status == 204 || head.status == 304;
   if (whole && !empty) {
     text += fmt::format("Content-Length: {}\r\n", head.body.size());
   } else if (!whole && request.chunked) {
@@ -446,7 +443,7 @@ asio::awaitable<bool> Connection::send_head(Request& request, Response& head, bo
     request.keeps = false;  // HTTP/1.0: the end of the connection is that of the body
   }
   request.keeps = request.keeps && !last_;
-  if (!request.keeps) {
+  if (!request.keeps && head.status >= 200) {
     text += "Connection: close\r\n";
   }
   text += "\r\n";

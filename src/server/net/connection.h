@@ -8,6 +8,7 @@
 
 #include "server/http/front.h"
 #include "server/net/connection_settings.h"
+#include "server/net/message_connection.h"
 #include "server/net/stream.h"
 #include "server/net/work_threads.h"
 
@@ -42,6 +43,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<bool> read_head(Request& request);
   boost::asio::awaitable<bool> read_body(Request& request);
   boost::asio::awaitable<bool> have_handled(Request& request);
+  // The connection becomes a WebSocket, until that ends. False, as no request follows.
+  boost::asio::awaitable<bool> upgrade(Request& request);
   boost::asio::awaitable<bool> send_outgoing(Request& request, Exchange& exchange);
   boost::asio::awaitable<bool> send_head(Request& request, Response& head, bool whole);
   boost::asio::awaitable<bool> send_piece(Request& request, std::string& bytes, bool last);
@@ -70,6 +73,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Event handled_;                    // the handler has something to send
   boost::asio::steady_timer watch_;  // of a client that takes nothing
   std::shared_ptr<Exchange> exchange_;
+  std::shared_ptr<MessageConnection> socket_;
   bool gone_ = false;
   bool over_ = false;
   bool last_ = false;  // no request follows
