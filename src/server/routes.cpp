@@ -15,6 +15,7 @@
 #include "server/openapi.h"
 #include "server/operation/health.h"
 #include "server/page/page.h"
+#include "server/realtime/session.h"
 #include "server/server.h"
 #include "server/speak/speech.h"
 
@@ -77,6 +78,7 @@ std::vector<Route> all_routes(Service& service, JobService& jobs,
   std::ranges::move(kokoro_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(ollama_routes(service), std::back_inserter(routes));
   std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
+  std::ranges::move(realtime_routes(service), std::back_inserter(routes));
   std::ranges::move(page_routes(), std::back_inserter(routes));
   routes.push_back(openapi_route(routes));  // the last, as it describes the others
   return routes;

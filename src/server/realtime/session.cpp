@@ -1,0 +1,241 @@
+#include "server/realtime/session.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "server/http/json_text.h"
+#include "server/http/message_session.h"
+#include "server/http/websocket.h"
+#include "server/net/work_threads.h"
+#include "server/realtime/dialogue.h"
+
+namespace mynah::server {
+namespace {
+
+// A sender that is faster than its sound is heard is slowed down where so much waits; more is read
+// as it is dealt with.
+constexpr size_t kMuch = size_t{1} << 20;
+// Where no thread is free.
+constexpr std::chrono::milliseconds kTryAgain{100};
+
+std::string random_name() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+// Takes the client's messages and has one thread at a time deal with them; none where there is
+// nothing to do.
+class RealtimeSession final : public MessageSession,
+                              public std::enable_shared_from_this<RealtimeSession> {
+ public:
+  RealtimeSession(Service& service, std::shared_ptr<Outbox> outbox, WorkThreads& threads)
+      : service_(service), outbox_(std::move(outbox)), threads_(threads) {}
+
+  // Once it is shared.
+  void begin(const RequestHead& head) {
+    const std::weak_ptr<RealtimeSession> weak = weak_from_this();
+    Dialogue::Surroundings surroundings{.service = service_,
+                                        .outbox = outbox_,
+                                        .name = random_name(),
+                                        .wake =
+                                            [weak] {
+                                              if (const auto self = weak.lock()) {
+                                                self->answers_came();
+                                              }
+                                            },
+                                        .speak =
+                                            [weak](Reply reply, std::stop_source stop) {
+                                              const auto self = weak.lock();
+                                              return self != nullptr &&
+                                                     self->speak(std::move(reply), std::move(stop));
+                                            }};
+    dialogue_ = std::make_unique<Dialogue>(std::move(surroundings), head);
+  }
+
+  void take(std::string text) override {
+    const std::lock_guard lock(mutex_);
+    backlog_ += text.size();
+    waiting_.push_back({.text = std::move(text)});
+    schedule();
+  }
+
+  [[nodiscard]] size_t backlog() const override {
+    const std::lock_guard lock(mutex_);
+    return backlog_;
+  }
+
+  [[nodiscard]] std::optional<Clock::time_point> due() const override {
+    const std::lock_guard lock(mutex_);
+    return due_;
+  }
+
+  void on_time() override {
+    const std::lock_guard lock(mutex_);
+    due_.reset();
+    time_came_ = true;
+    schedule();
+  }
+
+  void leave() override {
+    const std::lock_guard lock(mutex_);
+    left_ = true;
+    waiting_.clear();
+    schedule();
+  }
+
+ private:
+  // A message, or what became of a text that was to be spoken.
+  struct Task {
+    std::string text{};
+    std::optional<Spoken> spoken{};
+  };
+
+  // What is to be done next.
+  struct Next {
+    std::optional<Task> task;
+    bool answers = false;
+    bool time = false;
+    bool left = false;
+    bool sooner = false;  // nothing, until a time that the network does not know yet
+
+    [[nodiscard]] bool is_nothing() const { return !task && !answers && !time && !left; }
+  };
+
+  void answers_came() {
+    const std::lock_guard lock(mutex_);
+    answers_came_ = true;
+    schedule();
+  }
+
+  // Under the lock.
+  void schedule() {
+    if (!working_) {
+      working_ = threads_.run([self = shared_from_this()] { self->work(); });
+      if (!working_) {
+        due_ = Clock::now() + kTryAgain;
+      }
+    }
+  }
+
+  // The text is spoken by another thread: the client may interrupt it.
+  bool speak(Reply reply, std::stop_source stop) {
+    return threads_.run([self = shared_from_this(), reply = std::move(reply), stop]() mutable {
+      const std::stop_callback gone(self->outbox_->stop(), [&stop] { stop.request_stop(); });
+      Spoken spoken = speak_reply(self->service_, self->dialogue_->teller(), std::move(reply),
+                                  stop.get_token());
+      const std::lock_guard lock(self->mutex_);
+      self->waiting_.push_back({.spoken = std::move(spoken)});
+      self->schedule();
+    });
+  }
+
+  Next take_next(std::optional<Clock::time_point> due) {
+    const std::lock_guard lock(mutex_);
+    Next next{.task = {},
+              .answers = std::exchange(answers_came_, false),
+              .time = std::exchange(time_came_, false),
+              .left = left_};
+    if (!waiting_.empty()) {
+      next.task = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    if (next.is_nothing() || left_) {
+      working_ = false;
+    }
+    next.sooner = next.is_nothing() && due && (!due_ || *due < *due_);
+    due_ = due;
+    return next;
+  }
+
+  void work() {
+    while (true) {
+      Next next = take_next(dialogue_->due());
+      if (next.left) {
+        dialogue_->end();
+        return;
+      }
+      if (next.is_nothing()) {
+        if (next.sooner) {
+          static_cast<void>(outbox_->write({}));  // so that it is looked at
+        }
+        return;
+      }
+      try {
+        deal_with(next);
+      } catch (const std::exception& error) {
+        dialogue_->teller().tell_error(
+            {ErrorCode::Environment, fmt::format("a fault of the server's own: {}", error.what())},
+            {});
+      }
+    }
+  }
+
+  void deal_with(Next& next) {
+    if (next.answers) {
+      dialogue_->go_on();
+    }
+    if (next.time) {
+      dialogue_->on_time(Clock::now());
+    }
+    if (next.task && next.task->spoken) {
+      dialogue_->end_reply(*std::move(next.task->spoken));
+    } else if (next.task) {
+      dialogue_->take(next.task->text);
+      shrink_backlog(next.task->text.size());
+    }
+  }
+
+  void shrink_backlog(size_t bytes) {
+    size_t before = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      before = backlog_;
+      backlog_ -= std::min(backlog_, bytes);
+    }
+    if (before >= kMuch) {
+      static_cast<void>(outbox_->write({}));  // so that more is read
+    }
+  }
+
+  Service& service_;
+  std::shared_ptr<Outbox> outbox_;
+  WorkThreads& threads_;
+  std::unique_ptr<Dialogue> dialogue_;  // of the thread that works
+
+  mutable std::mutex mutex_;
+  std::deque<Task> waiting_;
+  size_t backlog_ = 0;
+  bool answers_came_ = false;
+  bool time_came_ = false;
+  bool left_ = false;
+  bool working_ = false;
+  std::optional<Clock::time_point> due_;
+};
+
+}  // namespace
+
+std::vector<Route> realtime_routes(Service& service) {
+  const auto make = [&service](const RequestHead& head, const std::shared_ptr<Outbox>& outbox,
+                               WorkThreads& threads) {
+    const auto session = std::make_shared<RealtimeSession>(service, outbox, threads);
+    session->begin(head);
+    return session;
+  };
+  return {{.method = "GET",
+           .path = "/v1/realtime",
+           .help = "Speech to text while somebody speaks, and texts spoken, as OpenAI's Realtime.",
+           .handler = {},
+           .rights = {Right::Hear},
+           .socket = {.make = make, .protocol = "realtime"}}};
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,90 @@
+// Settings: what a client of Realtime asked for, in the names of today or those of the beta.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "server/http/field_error.h"
+#include "server/realtime/sound_input.h"
+
+namespace mynah::server {
+
+// How the ends of turns are found (server_vad).
+struct TurnWish {
+  double threshold = 0.5;
+  int prefix_padding_ms = 300;
+  int silence_duration_ms = 500;
+  bool interrupts = true;  // what is being spoken
+  std::optional<int> idle_timeout_ms;
+
+  bool operator==(const TurnWish&) const = default;
+};
+
+// What hearing hangs on.
+struct HearingWish {
+  SoundFormatWish format;
+  std::optional<TurnWish> turns = TurnWish();  // none: the client commits
+  std::string model;
+  std::string language;
+  std::string prompt;
+  std::string hotwords;
+  bool operator==(const HearingWish&) const = default;
+};
+
+struct SpeakingWish {
+  SoundFormatWish format;
+  std::string voice;
+  double speed = 1;
+  bool sound = true;  // and not text alone
+};
+
+class Settings {
+ public:
+  // `transcription`: a session that hears and says nothing. `model`: that the client's address
+  // names.
+  Settings(bool transcription, std::string model);
+
+  // Takes what `session` says of a session.update. Nothing is changed where something in it is
+  // wrong. What nobody knows is passed over.
+  std::expected<void, FieldError> update(const nlohmann::ordered_json& session);
+
+  // As they are in effect. `beta`: in the flat names of the beta.
+  [[nodiscard]] nlohmann::ordered_json told(const std::string& id, bool beta) const;
+
+  [[nodiscard]] bool is_transcription() const { return transcription_; }
+
+  [[nodiscard]] const HearingWish& hearing() const { return hearing_; }
+
+  [[nodiscard]] const SpeakingWish& speaking() const { return speaking_; }
+
+  // Whether the client wants to be told what it said.
+  [[nodiscard]] bool tells_transcripts() const { return tells_transcripts_; }
+
+  [[nodiscard]] bool tells_log_probabilities() const;
+
+  // What a response wants otherwise than the session (response.create).
+  [[nodiscard]] std::expected<SpeakingWish, FieldError> speaking_for(
+      const nlohmann::ordered_json& response) const;
+
+ private:
+  using Json = nlohmann::ordered_json;
+
+  std::expected<void, FieldError> take_input(const Json& input);
+  std::expected<void, FieldError> take_turns(const Json& input);
+  std::expected<void, FieldError> take_transcription(const Json& input);
+  [[nodiscard]] Json told_turns() const;
+
+  bool transcription_;
+  std::string model_;
+  HearingWish hearing_;
+  SpeakingWish speaking_;
+  bool tells_transcripts_ = true;
+  bool semantic_ = false;                         // semantic_vad was asked for
+  Json transcription_told_;                       // as the client has it
+  Json kept_ = nlohmann::ordered_json::object();  // what says nothing here, told again
+};
+
+}  // namespace mynah::server
