@@ -16,6 +16,7 @@ import urllib.request
 import wave
 
 import openai
+from realtime import RealtimeChecks
 from recorded import RecordedRequests
 from serving import Server, free_port, run_checks
 from wyoming import asr, audio, client, info, ping, tts
@@ -266,10 +267,11 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as home:
         port = free_port()
-        server = Server(program, weights, home, ["--wyoming-port", str(port), "--voice-model", "builtin"], {"MYNAH_API_KEYS": KEY})
+        options = ["--wyoming-port", str(port), "--voice-model", "builtin", "--vad-model", f"{weights}/silero/silero_vad_16k_op15.onnx"]
+        server = Server(program, weights, home, options, {"MYNAH_API_KEYS": KEY})
         checks = Checks(server.address, port, shared)
-        passed, failed = run_checks(checks)
-        more = run_checks(RecordedRequests(server.address, KEY, checks.samples(), SAID[:29]))
+        requests = RecordedRequests(server.address, KEY, checks.samples(), SAID[:29])
+        passed, failed = map(sum, zip(*map(run_checks, [checks, requests, RealtimeChecks(server.address, checks.clip, KEY)])))
         code = server.stop()
         log = "".join(server.log)
         told = [word for word in (KEY, "talk.wav", "train") if word in log]
@@ -278,7 +280,7 @@ def main():
             print(f"FAILED: the server ended with {code}; its log tells {told}:\n{log}")
     with tempfile.TemporaryDirectory() as home:
         others = endpointing(program, shared, weights, home)
-    passed, failed = (sum(counts) for counts in zip((passed, failed), more, others))
+    passed, failed = (sum(counts) for counts in zip((passed, failed), others))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
