@@ -374,19 +374,22 @@ asio::awaitable<bool> Connection::upgrade(Request& request) {
     request.refusal.headers.set("Sec-WebSocket-Version", "13");
     co_return co_await refuse(request);
   }
+  const auto write_bytes = [this](std::string_view bytes) { return write(bytes); };
+  socket_ = std::make_shared<MessageConnection>(Wire{.executor = executor_,
+                                                     .inbox = inbox_,
+                                                     .came = came_,
+                                                     .room = room_,
+                                                     .gone = gone_,
+                                                     .write = write_bytes},
+                                                request.head, request.plan.socket.make, threads_);
   const bool sent = co_await send_head(request, *answer, true);
-  if (sent && !last_) {
-    const auto write_bytes = [this](std::string_view bytes) { return write(bytes); };
-    socket_ = std::make_shared<MessageConnection>(Wire{.executor = executor_,
-                                                       .inbox = inbox_,
-                                                       .came = came_,
-                                                       .room = room_,
-                                                       .gone = gone_,
-                                                       .write = write_bytes},
-                                                  request.head, request.plan.socket.make, threads_);
+  if (sent) {
     co_await socket_->run();
-    socket_.reset();
+  } else {
+    socket_->leave();
   }
+  request.served.audio = socket_->audio();
+  socket_.reset();
   co_return false;
 }
 

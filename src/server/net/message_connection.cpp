@@ -45,9 +45,13 @@ asio::awaitable<void> MessageConnection::run() {
   const auto self = shared_from_this();
   asio::co_spawn(wire_.executor, [self] { return self->read(); }, asio::detached);
   co_await send();
+  leave();
+  co_await wait_for_close();
+}
+
+void MessageConnection::leave() {
   outbox_->leave();
   session_->leave();
-  co_await wait_for_close();
 }
 
 void MessageConnection::bid_farewell() {
@@ -80,6 +84,7 @@ bool MessageConnection::take_inbox() {
       case MessageKind::Pong:
         break;
       case MessageKind::Close:
+        closed_ = true;
         begin_to_close(message.code, {});
         return false;
     }
@@ -159,13 +164,16 @@ asio::awaitable<void> MessageConnection::wait_for_close() {
     wire_.came.notify();
     co_await changed_.wait(until);
   }
-  bool closed = false;
-  while (!closed && !wire_.gone && Clock::now() < until) {
-    static_cast<void>(reader_.take(wire_.inbox));
+  // What it still sends is read: a socket that is closed with bytes unread is reset, and the
+  // farewell is lost with it.
+  while (!closed_ && !wire_.gone && Clock::now() < until) {
+    const MessageReader::Taken taken = reader_.take(wire_.inbox);
     wire_.inbox.clear();
     wire_.room.notify();
-    closed = reader_.is_over();
-    if (!closed) {
+    closed_ = std::ranges::any_of(taken.messages, [](const SocketMessage& message) {
+      return message.kind == MessageKind::Close;
+    });
+    if (!closed_) {
       co_await wire_.came.wait(until);
     }
   }

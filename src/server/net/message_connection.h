@@ -34,6 +34,12 @@ class MessageConnection : public std::enable_shared_from_this<MessageConnection>
   // Carries messages until one side closes.
   boost::asio::awaitable<void> run();
 
+  // The client is gone.
+  void leave();
+
+  // What was heard and spoken for the client.
+  [[nodiscard]] AudioSeconds audio() const { return session_->audio(); }
+
   // The server ends: the client may come again.
   void bid_farewell();
 
@@ -62,6 +68,7 @@ class MessageConnection : public std::enable_shared_from_this<MessageConnection>
   Clock::time_point last_came_ = Clock::now();
   Clock::time_point next_ping_;
   bool reading_ = true;
+  bool closed_ = false;  // the client did
 };
 
 }  // namespace mynah::server

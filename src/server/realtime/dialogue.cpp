@@ -52,6 +52,7 @@ Dialogue::Dialogue(Surroundings surroundings, const RequestHead& head)
       session_id_("sess_" + around_.name),
       conversation_id_("conv_" + around_.name),
       settings_(settings_of(head)),
+      rights_(head.rights),
       ear_(std::make_unique<Ear>(
           around_.service, *this, [this] { return teller_.new_id("item"); }, around_.wake,
           around_.outbox->stop())) {
@@ -272,7 +273,14 @@ void Dialogue::on_time(Ear::Clock::time_point now) {
   }
 }
 
+AudioSeconds Dialogue::audio() const {
+  AudioSeconds all = told_audio_;
+  all.heard += ear_ == nullptr ? 0 : ear_->heard_s();
+  return all;
+}
+
 void Dialogue::end() {
+  told_audio_ = audio();
   ear_.reset();
 }
 

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "server/http/exchange.h"
 #include "server/http/message.h"
 #include "server/http/outbox.h"
 #include "server/models/service.h"
@@ -46,6 +47,8 @@ class Dialogue final : public EarObserver {
   // When on_time() is to be called.
   [[nodiscard]] std::optional<Ear::Clock::time_point> due() const;
   void on_time(Ear::Clock::time_point now);
+  // What was heard and spoken so far.
+  [[nodiscard]] AudioSeconds audio() const;
   // The client left: nothing more is heard for it.
   void end();
 
@@ -120,8 +123,10 @@ class Dialogue final : public EarObserver {
   std::string conversation_id_;
   Settings settings_;
   Conversation conversation_;
-  std::string given_;  // the item by which the client last gave a text to be spoken
-  bool deaf_ = false;  // no model could be opened: said once
+  std::string given_;        // the item by which the client last gave a text to be spoken
+  Rights rights_;            // the client's key's
+  AudioSeconds told_audio_;  // of what is over
+  bool deaf_ = false;        // no model could be opened: said once
   std::optional<Active> active_;
   std::unique_ptr<Ear> ear_;
 };

@@ -192,6 +192,11 @@ void Ear::wait_for_turn() {
   }
 }
 
+double Ear::heard_s() const {
+  constexpr double kSecond_ms = 1000;
+  return static_cast<double>(ms_at(hearer_->samples)) / kSecond_ms;
+}
+
 std::optional<Ear::Clock::time_point> Ear::due() const {
   if (hearer_->session == nullptr) {
     return std::nullopt;

@@ -73,6 +73,9 @@ class Ear {
   // What is spoken to the client has come to its end: its turn is waited for.
   void wait_for_turn();
 
+  // Of all sound that came.
+  [[nodiscard]] double heard_s() const;
+
   // When on_time() is to be called; none: never.
   [[nodiscard]] std::optional<Clock::time_point> due() const;
   // Ends the turn of a client that stopped sending; lets go of a model that hears nothing.

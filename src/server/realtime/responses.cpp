@@ -122,6 +122,11 @@ Dialogue::Done Dialogue::create_response(const Json& event) {
                   "response.create: a session of transcription says nothing; wanted one of "
                   "session.type realtime");
   }
+  if (!rights_.has(Right::Speak)) {
+    return refuse(ErrorCode::InvalidInput,
+                  "response.create: the key has no right to have something spoken", {},
+                  "insufficient_rights");
+  }
   const auto asked = Members(event).object("response");
   if (!asked) {
     return std::unexpected(refusal_of(asked.error()));
@@ -195,6 +200,8 @@ void Dialogue::end_reply(Spoken spoken) {
     return;
   }
   const Active active = *std::exchange(active_, std::nullopt);
+  constexpr double kSecond_ms = 1000;
+  told_audio_.spoken += static_cast<double>(spoken.ms) / kSecond_ms;
   const Reply& reply = spoken.reply;
   const bool cancelled = !spoken.status && spoken.status.error().code == ErrorCode::Cancelled;
   const char* const status = spoken.status ? "completed" : cancelled ? "cancelled" : "failed";

@@ -85,6 +85,11 @@ class RealtimeSession final : public MessageSession,
     schedule();
   }
 
+  [[nodiscard]] AudioSeconds audio() const override {
+    const std::lock_guard lock(mutex_);
+    return audio_;
+  }
+
   void leave() override {
     const std::lock_guard lock(mutex_);
     left_ = true;
@@ -140,6 +145,7 @@ class RealtimeSession final : public MessageSession,
 
   Next take_next(std::optional<Clock::time_point> due) {
     const std::lock_guard lock(mutex_);
+    audio_ = dialogue_->audio();
     Next next{.task = {},
               .answers = std::exchange(answers_came_, false),
               .time = std::exchange(time_came_, false),
@@ -219,6 +225,7 @@ class RealtimeSession final : public MessageSession,
   bool left_ = false;
   bool working_ = false;
   std::optional<Clock::time_point> due_;
+  AudioSeconds audio_;
 };
 
 }  // namespace
