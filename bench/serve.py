@@ -267,4 +267,5 @@ def main():
     print(json.dumps(report, indent=None if options.json else 1))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+// Any lines as the events of a client of Realtime: each is answered, and none ends the dialogue.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "server/realtime/dialogue.h"
+
+namespace {
+
+using namespace mynah;          // NOLINT(google-build-using-namespace): a program of its own
+using namespace mynah::server;  // NOLINT(google-build-using-namespace)
+
+// Without a model: what is sent as sound is refused once it was read.
+Service& service() {
+  static const std::unique_ptr<Service> one = [] {
+    ServiceOptions options;
+    options.placement.device = "cpu";
+    options.model = "/nowhere/model.gguf";
+    auto made = Service::create(std::move(options), {.environment = Environment({})});
+    MYNAH_CHECK(made.has_value(), "a service needs no model");
+    return *std::move(made);
+  }();
+  return *one;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string_view left(reinterpret_cast<const char*>(data), size);
+  const bool beta = size % 2 == 1;
+  RequestHead head;
+  head.rights = {Right::Hear, Right::Speak};
+  if (beta) {
+    head.headers.add("OpenAI-Beta", "realtime=v1");
+  }
+  if (size % 3 == 0) {
+    head.query.emplace_back("intent", "transcription");
+    head.query.emplace_back("model", std::string(left.substr(0, 20)));
+  }
+  const auto outbox = std::make_shared<Outbox>([] {});
+  std::optional<Reply> reply;
+  Dialogue dialogue({.service = service(),
+                     .outbox = outbox,
+                     .name = "f",
+                     .wake = [] {},
+                     .speak =
+                         [&reply](Reply asked, const std::stop_source& /*stop*/) {
+                           reply = std::move(asked);
+                           return reply->text.size() % 2 == 0;  // else no thread is free
+                         }},
+                    head);
+  MYNAH_CHECK(!outbox->take().bytes.empty(), "a session begins with an event");
+  while (!left.empty()) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(left.size(), line.size() + 1));
+    dialogue.take(line);
+    const std::string told = outbox->take().bytes;
+    // Sound is refused once, and then passed over.
+    MYNAH_CHECK(!told.empty() || line.contains("append"), "every event is answered");
+    if (reply && line.size() % 2 == 0) {
+      dialogue.end_reply({.reply = *std::exchange(reply, std::nullopt), .transcript = "said"});
+      static_cast<void>(outbox->take());
+    }
+    dialogue.go_on();
+    dialogue.on_time(Ear::Clock::now());
+  }
+  dialogue.end();
+  return 0;
+}
