@@ -47,6 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   // What a client offers in the head.
   RequestHead head;
+  head.method = "GET";
   head.headers.add("Sec-WebSocket-Protocol", std::string(bytes));
   head.headers.add("Sec-WebSocket-Key", std::string(bytes));
   for (const std::string_view protocol : offered_protocols(head.headers)) {

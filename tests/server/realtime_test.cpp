@@ -1,12 +1,19 @@
 // Realtime, its parts: turns, settings, items and sound.
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <latch>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "audio/g711.h"
 #include "server/realtime/conversation.h"
+#include "server/realtime/lanes.h"
 #include "server/realtime/settings.h"
 #include "server/realtime/sound_input.h"
 #include "server/realtime/turn_rule.h"
@@ -254,6 +261,37 @@ TEST(Conversation, TakesWhatItCanKeep) {
     EXPECT_EQ(refused.error().error.code, code) << item;
   }
   EXPECT_FALSE(kept_item({{"id", std::string(65, 'i')}, {"type", "function_call"}}, ""));
+}
+
+TEST(Lanes, DoEverythingButNoMoreAtOnceThanTheyAre) {
+  const auto lanes = std::make_shared<Lanes>(2);
+  std::atomic<int> at_once{0};
+  std::atomic<int> most{0};
+  std::latch done(50);
+  WorkThreads threads(8);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_TRUE(lanes->run(
+        [&] {
+          const int now = ++at_once;
+          int before = most;
+          while (before < now && !most.compare_exchange_weak(before, now)) {
+          }
+          --at_once;
+          done.count_down();
+        },
+        threads));
+  }
+  done.wait();
+  EXPECT_LE(most, 2);
+}
+
+TEST(Lanes, SayWhereThereIsNoThread) {
+  const auto lanes = std::make_shared<Lanes>(2);
+  std::latch go_on(1);
+  WorkThreads threads(1);
+  ASSERT_TRUE(threads.run([&go_on] { go_on.wait(); }));
+  EXPECT_FALSE(lanes->run([] {}, threads));
+  go_on.count_down();
 }
 
 TEST(G711, EveryByteIsItsOwnSample) {

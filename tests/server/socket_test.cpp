@@ -236,6 +236,9 @@ TEST_F(Sockets, RequestsThatAreNoneAreRefused) {
   const std::string old = test::upgrade_request("/");
   EXPECT_THAT(answer_to(std::string(old).replace(old.find(": 13"), 4, ": 12")),
               HasSubstr("Sec-WebSocket-Version: 13\r\n"));
+  EXPECT_THAT(answer_to(std::string(old).replace(0, 3, "HEAD")), StartsWith("HTTP/1.1 426"));
+  EXPECT_THAT(answer_to(std::string(old).replace(old.find("/1.1"), 4, "/1.0")),
+              StartsWith("HTTP/1.1 426"));
   EXPECT_THAT(answer_to(test::upgrade_request("/", "Content-Length: 2\r\n") + "hi"),
               StartsWith("HTTP/1.1 426"));
   EXPECT_THAT(answer_to(test::upgrade_request("/refused")), StartsWith("HTTP/1.1 403"));

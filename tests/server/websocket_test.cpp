@@ -23,6 +23,7 @@ using ::testing::SizeIs;
 
 RequestHead asking(std::vector<Headers::Field> changed = {}) {
   RequestHead head;
+  head.method = "GET";
   head.path = "/v1/realtime";
   for (const auto& [name, value] :
        {std::pair("Upgrade", "WebSocket"), std::pair("Connection", "keep-alive, Upgrade"),

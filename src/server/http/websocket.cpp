@@ -123,7 +123,7 @@ std::vector<std::string_view> offered_protocols(const Headers& headers) {
 
 Result<Response> upgrade_answer(const RequestHead& head, std::string_view protocol) {
   const std::string_view key = head.headers.get("sec-websocket-key");
-  if (!has_word(head.headers, "upgrade", "websocket") ||
+  if (head.method != "GET" || !has_word(head.headers, "upgrade", "websocket") ||
       !has_word(head.headers, "connection", "upgrade")) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("{}: wanted a WebSocket, found a request without an upgrade to one",

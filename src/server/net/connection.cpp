@@ -363,8 +363,10 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
 asio::awaitable<bool> Connection::upgrade(Request& request) {
   auto answer = upgrade_answer(request.head, request.plan.socket.protocol);
   const auto length = request.parser.content_length();
-  if (answer && (request.parser.chunked() || length.value_or(0) > 0)) {
-    answer = fail(ErrorCode::InvalidInput, "a request for a WebSocket has no body");
+  const bool has_body = request.parser.chunked() || length.value_or(0) > 0;
+  if (answer && (has_body || !request.chunked)) {
+    answer = fail(ErrorCode::InvalidInput,
+                  "wanted a request of HTTP/1.1 without a body, as one for a WebSocket is");
   }
   if (!answer) {
     constexpr int kUpgradeRequired = 426;

@@ -17,6 +17,7 @@
 #include "server/http/websocket.h"
 #include "server/net/work_threads.h"
 #include "server/realtime/dialogue.h"
+#include "server/realtime/lanes.h"
 
 namespace mynah::server {
 namespace {
@@ -26,6 +27,9 @@ namespace {
 constexpr size_t kMuch = size_t{1} << 20;
 // Where no thread is free.
 constexpr std::chrono::milliseconds kTryAgain{100};
+// Sessions that are dealt with at once: those whose clients take nothing must not keep the others
+// waiting, and work that waits for others is none of theirs.
+constexpr size_t kLanes = 64;
 
 std::string random_name() {
   std::random_device random;
@@ -37,8 +41,12 @@ std::string random_name() {
 class RealtimeSession final : public MessageSession,
                               public std::enable_shared_from_this<RealtimeSession> {
  public:
-  RealtimeSession(Service& service, std::shared_ptr<Outbox> outbox, WorkThreads& threads)
-      : service_(service), outbox_(std::move(outbox)), threads_(threads) {}
+  RealtimeSession(Service& service, std::shared_ptr<Outbox> outbox, std::shared_ptr<Lanes> lanes,
+                  WorkThreads& threads)
+      : service_(service),
+        outbox_(std::move(outbox)),
+        lanes_(std::move(lanes)),
+        threads_(threads) {}
 
   // Once it is shared.
   void begin(const RequestHead& head) {
@@ -124,7 +132,7 @@ class RealtimeSession final : public MessageSession,
   // Under the lock.
   void schedule() {
     if (!working_) {
-      working_ = threads_.run([self = shared_from_this()] { self->work(); });
+      working_ = lanes_->run([self = shared_from_this()] { self->work(); }, threads_);
       if (!working_) {
         due_ = Clock::now() + kTryAgain;
       }
@@ -214,6 +222,7 @@ class RealtimeSession final : public MessageSession,
 
   Service& service_;
   std::shared_ptr<Outbox> outbox_;
+  std::shared_ptr<Lanes> lanes_;
   WorkThreads& threads_;
   std::unique_ptr<Dialogue> dialogue_;  // of the thread that works
 
@@ -231,9 +240,10 @@ class RealtimeSession final : public MessageSession,
 }  // namespace
 
 std::vector<Route> realtime_routes(Service& service) {
-  const auto make = [&service](const RequestHead& head, const std::shared_ptr<Outbox>& outbox,
-                               WorkThreads& threads) {
-    const auto session = std::make_shared<RealtimeSession>(service, outbox, threads);
+  const auto make = [&service, lanes = std::make_shared<Lanes>(kLanes)](
+                        const RequestHead& head, const std::shared_ptr<Outbox>& outbox,
+                        WorkThreads& threads) {
+    const auto session = std::make_shared<RealtimeSession>(service, outbox, lanes, threads);
     session->begin(head);
     return session;
   };
