@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -251,6 +252,30 @@ TEST_F(LiveSessionTest, ASenderThatStopsSendingEndsWhatWasSaidByTheClock) {
   EXPECT_NEAR(segments[0].start_s, 3, 0.1);  // times are the samples'
   EXPECT_EQ(segments[0].id, 1);
   EXPECT_THAT(session->flush()->committed, testing::IsEmpty());
+}
+
+TEST_F(LiveSessionTest, WhoeverServesASessionIsToldOfVoicesTurnsAndAnswers) {
+  const WindowRecognizer recognizer(tiny_windows(false, *backend_), voice_);
+  RecognizerOptions whole = options();
+  whole.cutting.partial_text = false;
+  const auto session = recognizer.session(whole).value();
+  std::counting_semaphore<> answers(0);
+  session->on_answer([&answers] { answers.release(); });
+  const LiveText begun = session->push(speech("first", 3)).value();
+  ASSERT_THAT(begun.events, testing::SizeIs(testing::Ge(1U)));
+  EXPECT_EQ(begun.events.front().kind, VoiceEvent::Kind::Began);
+  EXPECT_EQ(begun.turns_ended, 0);
+  const LiveText ended = session->end_turn().value();
+  ASSERT_THAT(ended.events, testing::SizeIs(testing::Ge(1U)));
+  EXPECT_EQ(ended.events.back().kind, VoiceEvent::Kind::Ended);
+  EXPECT_EQ(ended.turns_ended, 1);
+  EXPECT_EQ(ended.turns_heard, 0);
+  answers.acquire();
+  const LiveText heard = session->idle({}).value();
+  EXPECT_EQ(heard.turns_heard, 1);
+  EXPECT_THAT(heard.committed, testing::SizeIs(1));
+  // Nothing was said since: that is no turn.
+  EXPECT_EQ(session->end_turn()->turns_ended, 1);
 }
 
 // As a download of pieces of a broadcast does: each comes at once, and ends in the middle of a

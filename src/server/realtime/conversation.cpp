@@ -43,8 +43,8 @@ std::expected<void, FieldError> check_content(const Json& item) {
     if (type == "input_image") {
       return not_kept("item.content", "item.content: there is no model here that sees images");
     }
-    MYNAH_TRY(const std::string text, members.text("text"));
-    MYNAH_TRY(const std::string transcript, members.text("transcript"));
+    MYNAH_TRY_STATUS(members.text("text"));
+    MYNAH_TRY_STATUS(members.text("transcript"));
   }
   return {};
 }
