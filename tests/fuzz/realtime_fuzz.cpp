@@ -1,10 +1,14 @@
 // Any lines as the events of a client of Realtime: each is answered, and none ends the dialogue.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <map>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "server/realtime/dialogue.h"
@@ -20,7 +24,8 @@ Service& service() {
     ServiceOptions options;
     options.placement.device = "cpu";
     options.model = "/nowhere/model.gguf";
-    auto made = Service::create(std::move(options), {.environment = Environment({})});
+    auto made = Service::create(std::move(options),
+                                {.environment = Environment(std::map<std::string, std::string>())});
     MYNAH_CHECK(made.has_value(), "a service needs no model");
     return *std::move(made);
   }();
