@@ -82,6 +82,13 @@ Result<std::string> decoded(std::string_view text, bool plus) {
   return result;
 }
 
+// A value that holds a name of the client's must not begin another line.
+std::string printable(std::string value) {
+  std::ranges::replace_if(
+      value, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+  return value;
+}
+
 }  // namespace
 
 void Headers::add(std::string name, std::string value) {
@@ -106,6 +113,18 @@ bool Headers::has(std::string_view name) const {
 std::optional<std::string_view> RequestHead::asked(std::string_view name) const {
   const auto found = std::ranges::find(query, name, &std::pair<std::string, std::string>::first);
   return found == query.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+}
+
+std::string head_text(const Response& response) {
+  std::string text =
+      fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_phrase(response.status));
+  if (!response.type.empty()) {
+    text += fmt::format("Content-Type: {}\r\n", response.type);
+  }
+  for (const auto& [name, value] : response.headers.fields()) {
+    text += fmt::format("{}: {}\r\n", name, printable(value));
+  }
+  return text;
 }
 
 std::string_view reason_phrase(int status) {

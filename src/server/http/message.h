@@ -61,6 +61,9 @@ struct Response {
 // "Not Found"; "Status" for a number that has no phrase.
 [[nodiscard]] std::string_view reason_phrase(int status);
 
+// The beginning of an answer's head: the status, the type and the fields, each on its line.
+[[nodiscard]] std::string head_text(const Response& response);
+
 // Path and query of a request's target, decoded. InvalidInput: it is none, or "%" stands in it
 // without two digits behind it, or a zero byte.
 [[nodiscard]] Status parse_target(std::string_view target, RequestHead& head);

@@ -27,7 +27,7 @@ struct Route {
   FieldTable fields = {};                         // that the handler reads
   bool in_query = false;                          // they are those of the query, but for files
   std::string_view answers = "application/json";  // types that an answer may have
-  SocketPlan socket{};  // in place of a handler: the route is a WebSocket
+  SocketPlan socket{};                            // in place of a handler: the route is a WebSocket
 };
 
 }  // namespace mynah::server

@@ -27,13 +27,6 @@ constexpr size_t kMostHead = 64U << 10U;
 constexpr size_t kPiece = 64U << 10U;
 constexpr size_t kMostAhead = 256U << 10U;
 
-// A value that holds a name of the client's must not begin another line.
-std::string printable(std::string value) {
-  std::ranges::replace_if(
-      value, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-  return value;
-}
-
 // A handler that throws, or does not come to an end, has made a fault that its client is told.
 void have_answered(const Handler& handler, Exchange& exchange, const Front& front) {
   std::string what = "the server has no answer: a fault of its own";
@@ -432,13 +425,7 @@ asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exch
 asio::awaitable<bool> Connection::send_head(Request& request, Response& head, bool whole) {
   front_.dress(request.head, head);
   request.served.status = head.status;
-  std::string text = fmt::format("HTTP/1.1 {} {}\r\n", head.status, reason_phrase(head.status));
-  if (!head.type.empty()) {
-    text += fmt::format("Content-Type: {}\r\n", head.type);
-  }
-  for (const auto& [name, value] : head.headers.fields()) {
-    text += fmt::format("{}: {}\r\n", name, printable(value));
-  }
+  std::string text = head_text(head);
   const bool empty = head.status < 200 || head.status == 204 || head.status == 304;
   if (whole && !empty) {
     text += fmt::format("Content-Length: {}\r\n", head.body.size());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audio/resampler.h"
+#include "server/speak/speech_request.h"
 #include "speech/synthesizer.h"
 #include "store/base64.h"
 
@@ -99,11 +100,9 @@ Status speak(Service& service, Teller& teller, Spoken& spoken, const std::stop_t
   const Reply& reply = spoken.reply;
   MYNAH_TRY(const Speaking speaking, service.speaking(reply.wish.voice, {}));
   const Synthesizer& synthesizer = *speaking.lease->synthesizer;
-  SpeakOptions options;
+  SpeakOptions options = client_speak_options();
   options.voice.voice = speaking.voice;
   options.voice.speed = static_cast<float>(reply.wish.speed);
-  options.kind = TextKind::Markdown;
-  options.first_phonemes = kEarlyPhonemes;
   ReplySpeech speech(teller, reply, synthesizer.model().rate_hz());
   MYNAH_TRY_STATUS(speech.open());
   Status done = synthesizer.speak(reply.text, options, speech, stop);
