@@ -21,5 +21,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS pocketsphinx-en-us)
 # Models are pulled by HTTPS.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "espeak-ng, open-jtalk, open-jtalk-mecab-naist-jdic, poppler-utils, python3-pip")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "avahi-utils, espeak-ng, open-jtalk, open-jtalk-mecab-naist-jdic, poppler-utils, python3-pip")
 include(CPack)
