@@ -45,6 +45,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   } else {
     MYNAH_CHECK(!request.error().error.message.empty(), "an error says what is wrong");
   }
+  if (const auto captioned = parse_captioned(std::string(text))) {
+    MYNAH_CHECK(!captioned->input.empty(), "there is something to say");
+  }
+  if (const auto dialogue = parse_dialogue(std::string(text))) {
+    MYNAH_CHECK(!dialogue->turns.empty() && dialogue->pause_s <= 10, "somebody says something");
+  }
   if (const auto keys = parse_keys(text)) {
     const auto again = parse_keys(keys_text(*keys));
     MYNAH_CHECK(again && again->size() == keys->size(), "what is kept is read back");
