@@ -17,16 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string shortened(const Json& value) {
-  constexpr size_t kMost = 80;
-  std::string text = json_text(value);
-  if (text.size() > kMost) {
-    text.resize(kMost);
-    text += "...";
-  }
-  return text;
-}
-
 std::string range_of(const Field& field) {
   return fmt::format("{} from {} to {}",
                      field.type == FieldType::Whole ? "a whole number" : "a number", field.least,
@@ -112,6 +102,16 @@ bool is_blank(const Json& value) {
 }
 
 }  // namespace
+
+std::string shortened(const nlohmann::ordered_json& value) {
+  constexpr size_t kMost = 80;
+  std::string text = json_text(value);
+  if (text.size() > kMost) {
+    text.resize(kMost);
+    text += "...";
+  }
+  return text;
+}
 
 std::unexpected<FieldError> wrong_field(std::string_view field, std::string message) {
   return std::unexpected(FieldError{.field = std::string(field),

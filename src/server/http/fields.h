@@ -78,6 +78,9 @@ class FieldValues {
 // A field's choices one by one.
 [[nodiscard]] std::vector<std::string_view> choices_of(const Field& field);
 
+// A value in a message about it.
+[[nodiscard]] std::string shortened(const nlohmann::ordered_json& value);
+
 // A field that is wrong.
 [[nodiscard]] std::unexpected<FieldError> wrong_field(std::string_view field, std::string message);
 

@@ -1,25 +1,11 @@
 #include "server/http/json_members.h"
 
-#include <utility>
-
 #include <fmt/format.h>
-
-#include "server/http/json_text.h"
 
 namespace mynah::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string shortened(const Json& value) {
-  constexpr size_t kMost = 80;
-  std::string text = json_text(value);
-  if (text.size() > kMost) {
-    text.resize(kMost);
-    text += "...";
-  }
-  return text;
-}
 
 }  // namespace
 
