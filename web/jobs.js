@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 const byId = (id) => document.getElementById(id);
 const UNDER_WAY = ["queued", "running"];
 const LOOK_AGAIN_MS = 2000;
+const MOST_TEXTS = 20;
 
 // Names are known to this browser alone: the server tells nobody what a file was called.
 const NAMES = "mynah-jobs";
@@ -99,7 +100,9 @@ let waiting = null;
 export async function listJobs() {
   clearTimeout(waiting);
   const { data } = await (await ask("v1/jobs")).json();
-  byId("job-list").replaceChildren(...data.map(show));
+  // The list has no texts: those of the newest are asked for.
+  const newest = data.slice(0, MOST_TEXTS).map(async ({ id }) => (await ask(`v1/jobs/${id}`)).json());
+  byId("job-list").replaceChildren(...[...(await Promise.all(newest)), ...data.slice(MOST_TEXTS)].map(show));
   byId("no-jobs").hidden = data.length > 0;
   if (data.some((job) => UNDER_WAY.includes(job.state)) && !byId("jobs").hidden) {
     waiting = setTimeout(() => listJobs().catch(() => {}), LOOK_AGAIN_MS);

@@ -142,13 +142,33 @@ class Checks:
         self.browser.until(lambda: self.browser.run("return document.querySelector('#spoken audio').duration || 0") > 1)
         self.browser.screenshot(f"{self.folder}/speak.png")
 
-    def check_4_no_wrong_word(self):
+    def check_7_no_wrong_word(self):
         self.browser.open(f"{self.address}#here")
         self.browser.until(lambda: "builtin" in self.browser.text("#models"))
         refused = [told for told in self.browser.errors() if "Content Security Policy" in told and "blob:" not in told]
         assert not refused, refused
 
-    def check_5_a_page_of_another_origin_may_not(self):
+    def check_4_a_job_goes_on_without_the_page(self):
+        self.browser.open(self.address)
+        self.browser.click("#as-job")
+        self.browser.type("#files", self.clip)
+        self.browser.until(lambda: self.browser.run("return location.hash") == "#jobs")
+        self.browser.open("about:blank")
+        self.browser.open(f"{self.address}/#jobs")
+        self.browser.until(lambda: self.browser.text("#job-list .state").startswith("done"))
+        assert SAID in self.said("#job-list .text"), self.said("#job-list .text")
+        assert os.path.basename(self.clip) in self.browser.text("#job-list h3"), "its name is known to this browser"
+        self.browser.screenshot(f"{self.folder}/jobs.png")
+        self.browser.run("[...document.querySelectorAll('#job-list button')].at(-1).click()")
+        self.browser.until(lambda: not self.browser.text("#job-list"))
+
+    def check_5_what_was_heard_stays_in_the_browser(self):
+        self.browser.open(self.address)
+        self.browser.until(lambda: SAID in self.said("#remembered"))
+        self.browser.run("document.querySelector('#history').open = true; document.querySelector('#forget').click()")
+        self.browser.until(lambda: not self.browser.text("#remembered"))
+
+    def check_6_a_page_of_another_origin_may_not(self):
         page = b"<!doctype html><title>attack</title>"
 
         class Attack(http.server.BaseHTTPRequestHandler):
@@ -203,7 +223,7 @@ class PhoneChecks:
 
 
 def use_phone(program, weights, home, microphone, folder):
-    server = Server(program, weights, f"{home}/lan", ["--wyoming-port", "0", "--lan"], {"XDG_CONFIG_HOME": f"{home}/config"})
+    server = Server(program, weights, f"{home}/lan", ["--wyoming-port", "0", "--lan"], {"XDG_CONFIG_HOME": f"{home}/config", "XDG_STATE_HOME": f"{home}/lan-state"})
     Browser.until(lambda: any("#key=" in line for line in server.log))
     link = next(re.search(r"https://\S+#key=\S+", line).group() for line in server.log if "#key=" in line)
     browser = Browser(microphone, phone=PhoneChecks.PHONE)
