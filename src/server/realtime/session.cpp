@@ -162,8 +162,8 @@ class RealtimeSession final : public MessageSession,
       next.task = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    if (next.is_nothing() || left_) {
-      working_ = false;
+    if (next.is_nothing()) {
+      working_ = false;  // of a client that left the last work is under way: no other follows
     }
     next.sooner = next.is_nothing() && due && (!due_ || *due < *due_);
     due_ = due;
