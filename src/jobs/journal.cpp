@@ -244,17 +244,15 @@ Result<Job> Journal::cancel(const std::string& owner, const std::string& id) {
   return job;
 }
 
-Status Journal::delete_rows(const std::vector<Job>& jobs) const {
-  const auto take_out = [&]() -> Status {
-    for (const Job& job : jobs) {
-      MYNAH_TRY(Statement remove, database_.prepare("DELETE FROM jobs WHERE number = ?"));
-      MYNAH_TRY_STATUS(remove.bind(job.number).run());
-    }
-    return {};
-  };
-  MYNAH_TRY_STATUS(write(take_out));
-  // What the log of changes has of them goes, too.
+Status Journal::forget_deleted() const {
   return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+Status Journal::delete_row(int64_t number) const {
+  return write([&]() -> Status {
+    MYNAH_TRY(Statement remove, database_.prepare("DELETE FROM jobs WHERE number = ?"));
+    return remove.bind(number).run();
+  });
 }
 
 Status Journal::remove(const std::string& owner, const std::string& id) {
@@ -265,7 +263,8 @@ Status Journal::remove(const std::string& owner, const std::string& id) {
     job.request.webhook.clear();
     MYNAH_TRY_STATUS(end(job, JobState::Cancelled, {}));
   }
-  return delete_rows({job});
+  MYNAH_TRY_STATUS(delete_row(job.number));
+  return forget_deleted();
 }
 
 Result<Job> Journal::find(const std::string& owner, const std::string& id) {
@@ -315,42 +314,46 @@ void Journal::close() {
 
 Status Journal::take_up() {
   const std::lock_guard lock(mutex_);
-  MYNAH_TRY(Statement select, select_jobs(database_, "ORDER BY number"));
+  MYNAH_TRY(Statement select, select_jobs(database_, "WHERE state IN (?, ?) ORDER BY number"));
+  select.bind(static_cast<int64_t>(JobState::Queued)).bind(static_cast<int64_t>(JobState::Running));
   MYNAH_TRY(auto all, rows(std::move(select)));
-  std::set<std::string> known;
   for (Job& job : all) {
-    if (has_ended(job.state)) {
-      uploads_.remove(job.id);  // the process may have ended between the two
+    if (job.error && uploads_.read(job.id)) {
+      MYNAH_TRY_STATUS(delete_row(job.number));  // what lies beside the recording is not damaged
       continue;
     }
-    known.insert(job.id);
-    active_[job.id].owner = job.request.owner;
-    if (job.state == JobState::Queued) {
-      continue;
-    }
-    if (job.attempts >= options_.most_attempts) {
+    if (!job.error && job.state == JobState::Running && job.attempts >= options_.most_attempts) {
       job.error = Error{ErrorCode::Io,
                         fmt::format("mynah ended {} times while it heard this: it is not tried "
                                     "again",
                                     job.attempts)};
+    }
+    if (job.error) {
       MYNAH_TRY_STATUS(end(job, JobState::Failed, {}));
-    } else {
+      continue;
+    }
+    active_[job.id].owner = job.request.owner;
+    if (job.state == JobState::Running) {
       job.state = JobState::Queued;
       MYNAH_TRY_STATUS(write([&] { return update_job(database_, job); }));
     }
   }
-  return take_up_uploads(known);
+  return take_up_uploads();
 }
 
-Status Journal::take_up_uploads(const std::set<std::string>& known) {
+Status Journal::take_up_uploads() {
   int taken_up = 0;
   for (const std::string& id : uploads_.tidy()) {
-    if (known.contains(id)) {
+    if (active_.contains(id)) {
       continue;
     }
+    MYNAH_TRY(Statement select, database_.prepare("SELECT 1 FROM jobs WHERE id = ?"));
+    MYNAH_TRY(const bool has_ended_before, select.bind(id).step());
     auto job = uploads_.read(id);
-    if (!job) {
-      uploads_.remove(id);  // never kept whole, so never acknowledged
+    if (has_ended_before || !job) {
+      // The process ended between a job's end and this; or before the upload was whole, so that it
+      // was never acknowledged.
+      uploads_.remove(id);
       continue;
     }
     MYNAH_TRY_STATUS(write([&] { return insert_job(database_, *job); }));

@@ -13,7 +13,7 @@ Result<std::optional<Job>> Journal::take_webhook(const std::stop_token& stop) {
     MYNAH_TRY(Statement select,
               select_jobs(database_,
                           "WHERE webhook_state = ? AND webhook_due_ms <= ? ORDER BY "
-                          "webhook_due_ms, number LIMIT 100"));
+                          "webhook_due_ms, number LIMIT 8"));
     select.bind(static_cast<int64_t>(WebhookState::Pending)).bind(clock_.now_ms());
     MYNAH_TRY(auto due, rows(std::move(select)));
     for (Job& job : due) {
@@ -73,16 +73,20 @@ Status Journal::webhook_failed(const Job& job, const std::string& why,
 
 Result<int> Journal::expire() {
   const std::lock_guard lock(mutex_);
-  MYNAH_TRY(Statement select,
-            select_jobs(database_,
-                        "WHERE expires_ms > 0 AND expires_ms <= ? AND webhook_state != "
-                        "?"));
-  select.bind(clock_.now_ms()).bind(static_cast<int64_t>(WebhookState::Pending));
-  MYNAH_TRY(const auto found, rows(std::move(select)));
-  if (!found.empty()) {
-    MYNAH_TRY_STATUS(delete_rows(found));
+  int64_t expired = 0;
+  const auto remove = [&]() -> Status {
+    MYNAH_TRY(Statement old, database_.prepare("DELETE FROM jobs WHERE expires_ms > 0 AND "
+                                               "expires_ms <= ? AND webhook_state != ?"));
+    old.bind(clock_.now_ms()).bind(static_cast<int64_t>(WebhookState::Pending));
+    MYNAH_TRY_STATUS(old.run());
+    expired = database_.changed();
+    return {};
+  };
+  MYNAH_TRY_STATUS(write(remove));
+  if (expired > 0) {
+    MYNAH_TRY_STATUS(forget_deleted());
   }
-  return static_cast<int>(found.size());
+  return static_cast<int>(expired);
 }
 
 }  // namespace mynah::jobs

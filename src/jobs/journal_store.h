@@ -73,11 +73,13 @@ class Journal final : public JobStore {
   void changed(const std::string& id);
   // When the next end is to be told that is not yet; 0: there is none.
   [[nodiscard]] Result<int64_t> next_webhook_ms() const;
-  Status delete_rows(const std::vector<Job>& jobs) const;
+  Status delete_row(int64_t number) const;
+  // What the log of changes has of deleted rows goes, too.
+  Status forget_deleted() const;
   [[nodiscard]] Job with_progress(Job job) const;
   // What lies in the folder of uploads and has no row: the journal's loss, or the end of a process
   // between the two.
-  Status take_up_uploads(const std::set<std::string>& known);
+  Status take_up_uploads();
 
   void tell(const std::string& text) const {
     if (options_.tell) {

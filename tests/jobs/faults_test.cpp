@@ -178,14 +178,14 @@ TEST_F(JournalFaults, ADatabaseThatIsNoneIsMovedAsideAndRecordingsAreHeard) {
 }
 
 TEST_F(JournalFaults, OfADamagedPageWhatCanBeReadIsKept) {
-  constexpr int kJobs = 200;
+  constexpr int kJobs = 60;
   open();
   std::vector<std::string> ids;
   for (int i = 0; i < kJobs; ++i) {
     ids.push_back(add());
   }
   for (int i = 0; i < kJobs / 2; ++i) {
-    finish(take().job, "text of " + std::string(500, 't'));
+    finish(take().job, "text of " + std::string(3000, 't'));
   }
   store.reset();  // the log of changes goes into the database
   const auto pages = static_cast<std::streamoff>(fs::file_size(database())) / kPage;
@@ -223,6 +223,24 @@ TEST_F(JournalFaults, ATextThatWasDamagedIsNotTold) {
   const auto result = store->result("ann", taken.job.id, "srt");
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("damaged"));
+}
+
+TEST_F(JournalFaults, ARequestThatWasDamagedIsReadFromBesideItsRecording) {
+  open();
+  const auto job = store->add({.owner = "ann", .parameters = R"({"prompt":"Schermerhorn"})"},
+                              recording("sound"));
+  ASSERT_TRUE(job);
+  store.reset();
+  std::string bytes = mynah::test::read_file(database());
+  const size_t at = bytes.find("Schermerhorn");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 's';
+  mynah::test::write_file(database(), bytes);
+  open();
+  EXPECT_THAT(told, ElementsAre(HasSubstr("1 recordings were kept")));
+  const TakenJob taken = take();
+  EXPECT_EQ(taken.job.id, job->id);
+  EXPECT_EQ(taken.job.request.parameters, R"({"prompt":"Schermerhorn"})");
 }
 
 TEST_F(JournalFaults, AnUploadThatWasNotKeptWholeGoes) {

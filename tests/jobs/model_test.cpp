@@ -196,7 +196,7 @@ class JobLives : public JournalTest {
 TEST(JobLivesProperty, AreThoseOfTheModel) {
   EXPECT_TRUE(rc::check("jobs live as the model says", [] {
     JobLives lives;
-    lives.live(*rc::gen::inRange(5, 40));
+    lives.live(*rc::gen::inRange(5, 30));
   }));
 }
 
