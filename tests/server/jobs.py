@@ -58,6 +58,17 @@ class Api:
     def job(self, name):
         return json.loads(self.ask("GET", f"/v1/jobs/{name}"))
 
+    def listed(self):
+        """The ids of all jobs, page by page."""
+        names, more = [], True
+        while more:
+            after = f"&after={names[-1]}" if names else ""
+            page = json.loads(self.ask("GET", f"/v1/jobs?limit=100{after}"))
+            names += [job["id"] for job in page["data"]]
+            more = page["has_more"]
+        assert len(set(names)) == len(names)
+        return set(names)
+
     def refused(self, method, path):
         try:
             self.ask(method, path)
@@ -209,8 +220,7 @@ class Checks:
             ends = {(one["type"], one["data"]["text"]) for one in told}
             assert ends == {("job.done", text)}, told
         assert not self.receiver.faults, self.receiver.faults
-        listed = json.loads(api.ask("GET", "/v1/jobs?limit=1000"))["data"]
-        assert {job["id"] for job in listed} >= set(asked)
+        assert api.listed() >= set(asked)
         assert not os.listdir(f"{self.service.state}/uploads"), "recordings stay when their texts are there"
         print(f"{self.kills} kills, {len(asked)} jobs, {tried_again} of them begun more than once, {sum(map(len, self.receiver.ends.values()))} webhooks")
         self.service.stop()

@@ -29,7 +29,7 @@ constexpr std::array<Field, 2> kListFields = {
       .type = FieldType::Whole,
       .help = "How many; 20 where nothing is said.",
       .least = 1,
-      .most = 1000},
+      .most = 100},
      {.name = "after", .help = "The last id of the page before."}}};
 
 constexpr std::array<Field, 1> kResultFields = {{{.name = "format",
@@ -140,8 +140,9 @@ void create_job(const JobService& jobs, Task task, Exchange& exchange) {
 }
 
 // Does something with the store, or says that there is none.
-Handler with_store(JobService& jobs, std::function<Status(JobStore&, Exchange&)> work) {
-  return [&jobs, work = std::move(work)](Exchange& exchange) {
+template <class Work>
+auto with_store(JobService& jobs, Work work) {
+  return [&jobs, work](Exchange& exchange) {
     const auto store = jobs.store();
     const Status done = store ? work(**store, exchange) : Status(std::unexpected(store.error()));
     if (!done) {
