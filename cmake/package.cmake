@@ -22,4 +22,5 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS pocketsphinx-en-us)
 # Models are pulled by HTTPS.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "avahi-utils, espeak-ng, open-jtalk, open-jtalk-mecab-naist-jdic, poppler-utils, python3-pip")
+install(FILES packaging/mynah.service packaging/mynah.socket packaging/mynah-wyoming.socket DESTINATION lib/systemd/system)
 include(CPack)

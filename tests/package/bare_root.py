@@ -75,6 +75,33 @@ class Bare:
         return good
 
 
+def last_stage(containerfile: Path) -> list[tuple[str, str]]:
+    """Its instructions with what stands behind them: ("RUN", "apt-get ...")."""
+    text = containerfile.read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.split(None, 1) for line in text.splitlines() if line and not line.startswith("#")]
+    begin = max(i for i, line in enumerate(lines) if line[0] == "FROM")
+    return [(line[0], line[1]) for line in lines[begin:]]
+
+
+def build_container(bare: Bare, package: Path) -> None:
+    """The Containerfile's last stage, step by step, as a script: then its server, by its user, with its health check."""
+    steps = last_stage(Path(__file__).resolve().parents[2] / "packaging/Containerfile")
+    said = dict(steps)
+    for instruction, text in steps:
+        if instruction == "COPY":
+            shutil.copy(package, bare.root / text.split()[-1].lstrip("/"))
+        elif instruction == "RUN":
+            bare.check("the Containerfile: " + " ".join(text.split())[:60], bare.run("sh", "-ec", text))
+    health = json.loads(said["HEALTHCHECK"].split("CMD ", 1)[1])
+    serve = json.loads(said["ENTRYPOINT"]) + json.loads(said["CMD"])
+    address = "http://127.0.0.1:18473"
+    script = f"""{" ".join(serve)} --port 18473 --wyoming-port 0 & server=$!
+        for i in $(seq 100); do {" ".join(health)} --url {address} --ready && break; sleep 0.1; done
+        kill $server; wait $server"""
+    as_user = ["setpriv", f"--reuid={said['USER']}", f"--regid={said['USER']}", "--clear-groups", "env", *said["ENV"].split(), "MYNAH_API_KEYS=k"]
+    bare.check("its server is ready, by its user", bare.run(*as_user, "sh", "-c", script), "^healthy")
+
+
 def use(bare: Bare, package: Path, recording: Path, words: list[str]) -> None:
     root = bare.root
     shutil.copy(package, root / "mynah.deb")
@@ -119,6 +146,8 @@ def use(bare: Bare, package: Path, recording: Path, words: list[str]) -> None:
         bare.check("zsh completes it", bare.run("zsh", "-fc", "autoload -U compinit; compinit -u; print $_comps[mynah]"),
                    "^_mynah$")
         bare.check("fish completes it", bare.run("fish", "-c", "complete -C 'mynah tran'"), "^transcribe")
+
+    build_container(bare, package)
 
     listed = bare.run("dpkg", "--listfiles", "mynah").stdout.split()
     files = [name for name in listed if (root / name.lstrip("/")).is_file()]

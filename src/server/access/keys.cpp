@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/ascii.h"
 #include "base/atomic_file.h"
@@ -208,6 +209,11 @@ Status write_keys(const std::string& path, std::span<const Key> keys) {
   MYNAH_TRY_STATUS(make_folders(std::filesystem::path(path).parent_path().string()));
   MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
   ::fchmod(file.descriptor(), 0600);
+  // Root makes keys for a server that runs as another: the one that its folder belongs to.
+  struct stat folder{};
+  if (::geteuid() == 0 && ::stat(std::filesystem::path(path).parent_path().c_str(), &folder) == 0) {
+    static_cast<void>(::fchown(file.descriptor(), folder.st_uid, folder.st_gid));
+  }
   MYNAH_TRY_STATUS(file.write(keys_text(keys)));
   return file.commit();
 }
