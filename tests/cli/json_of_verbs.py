@@ -97,6 +97,7 @@ def main():
             (["serve", "--host", "0.0.0.0", "--port", "0"], 2, 0),
             (["keys", "add", "kitchen"], 0, 1),
             (["keys", "list"], 0, 1),
+            (["health", "--url", "http://127.0.0.1:9"], 1, 1),
             (["keys", "remove", "kitchen"], 0, 1),
             (["profile", "list"], 0, 2),
             (["profile", "use", "day"], 3, 0),
