@@ -9,6 +9,7 @@
 #include "base/ascii.h"
 #include "engine/open_placer.h"
 #include "server/http/errors.h"
+#include "server/http/json_text.h"
 
 namespace mynah::server {
 namespace {
@@ -42,13 +43,20 @@ bool matches(std::string_view route, std::string_view path, std::string& part) {
   return true;
 }
 
-// What a request says of how long its models are kept: a field of its form, its query or its head;
-// "": nothing.
+// What a request says of how long its models are kept: a field of its form, its JSON, its query or
+// its head; "": nothing.
 std::string keep_alive_of(const Exchange& exchange) {
   constexpr std::string_view kField = "keep_alive";
   for (const auto& [name, value] : exchange.body().fields) {
     if (name == kField) {
       return value;
+    }
+  }
+  if (exchange.body().text.contains(kField)) {
+    const auto json = parse_object(exchange.body().text);
+    const auto found = json.is_object() ? json.find(kField) : json.end();
+    if (found != json.end()) {
+      return found->is_string() ? found->get<std::string>() : found->dump();
     }
   }
   return std::string(

@@ -95,7 +95,9 @@ TEST_F(Operation, ARequestSaysHowLongItsModelIsKept) {
   EXPECT_THAT(speak("X-Mynah-Keep-Alive: soon\r\n"), HasSubstr("keep_alive: wanted seconds"));
   EXPECT_THAT(speak("X-Mynah-Keep-Alive: -1\r\n"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get("/metrics"), HasSubstr("mynah_models_open 1\n"));
-  EXPECT_THAT(speak("X-Mynah-Keep-Alive: 0\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(
+      post("/v1/audio/speech", R"({"input": "One.", "response_format": "pcm", "keep_alive": 0})"),
+      StartsWith("HTTP/1.1 200"));
   while (!get("/metrics").contains("mynah_models_open 0\n")) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
