@@ -10,21 +10,19 @@ Exchange::Exchange(RequestHead head, Body body, std::function<void()> wake)
     : head_(std::move(head)), body_(std::move(body)), outbox_(std::move(wake)) {}
 
 void Exchange::answer(Response response) {
-  constexpr int kFirstError = 400;
-  bool is_filled = false;
-  {
-    const std::lock_guard lock(mutex_);
-    MYNAH_CHECK(!begun_, "a request is answered once");
-    begun_ = true;
-    is_filled = filler_ && filler_->sent;
-    if (!is_filled) {
-      whole_ = true;
-      answer_ = std::move(response);
-    }
-  }
-  if (!is_filled) {
+  std::unique_lock lock(mutex_);
+  MYNAH_CHECK(!begun_, "a request is answered once");
+  begun_ = true;
+  if (!filler_ || !filler_->sent) {
+    whole_ = true;
+    answer_ = std::move(response);
+    lock.unlock();
     outbox_.end();
-  } else if (response.status >= kFirstError) {
+    return;
+  }
+  lock.unlock();
+  constexpr int kFirstError = 400;
+  if (response.status >= kFirstError) {
     outbox_.break_off();
   } else {
     outbox_.end(response.body);
