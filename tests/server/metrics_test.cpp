@@ -57,6 +57,7 @@ TEST(Metrics, CountsWhatIsDoneFromManyThreads) {
   Metrics metrics;
   {
     std::vector<std::jthread> all;
+    all.reserve(4);
     for (int i = 0; i < 4; ++i) {
       all.emplace_back([&metrics] {
         for (int k = 0; k < 100; ++k) {

@@ -107,6 +107,7 @@ TEST_F(Operation, DevicesSayWhereAStageIsAndWhy) {
   serve(options());
   const std::string heard =
       post_form("/v1/audio/transcriptions", {{"model", "builtin"}}, "file", {});
+  EXPECT_THAT(heard, StartsWith("HTTP/1.1 400")) << "there is nothing in it";
   const Json told = Json::parse(test::body_of(get("/v1/devices")));
   EXPECT_EQ(told["devices"][0]["device"], "cpu");
   EXPECT_GE(told["devices"][0]["cores"].get<int>(), 1);
