@@ -141,7 +141,8 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
     refused.headers.set("Allow", methods);
     return std::unexpected(std::move(refused));
   }
-  if (auto turned_away = gate_.admit(head, route->open, route->rights)) {
+  if (auto turned_away =
+          gate_.admit(head, route->open, route->rights, route->socket.make != nullptr)) {
     return std::unexpected(*std::move(turned_away));
   }
   head.route = route->path;

@@ -15,13 +15,14 @@
 #include "server/openapi.h"
 #include "server/operation/health.h"
 #include "server/page/page.h"
+#include "server/realtime/secrets.h"
 #include "server/realtime/session.h"
 #include "server/server.h"
 #include "server/speak/speech.h"
 
 namespace mynah::server {
 
-std::vector<Route> all_routes(Service& service, JobService& jobs,
+std::vector<Route> all_routes(Service& service, JobService& jobs, ClientSecrets& secrets,
                               const std::string& media_program) {
   std::vector<Route> routes = {
       {.method = "POST",
@@ -79,6 +80,7 @@ std::vector<Route> all_routes(Service& service, JobService& jobs,
   std::ranges::move(ollama_routes(service), std::back_inserter(routes));
   std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(realtime_routes(service), std::back_inserter(routes));
+  std::ranges::move(client_secret_routes(secrets), std::back_inserter(routes));
   std::ranges::move(page_routes(), std::back_inserter(routes));
   routes.push_back(openapi_route(routes));  // the last, as it describes the others
   return routes;

@@ -50,23 +50,15 @@ void count(const RequestHead& head, const Served& served, Metrics& metrics) {
 
 }  // namespace
 
-Server::Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
-               std::unique_ptr<JobService> jobs, std::unique_ptr<Router> router,
-               std::unique_ptr<Network> network)
-    : keys_(std::move(keys)),
-      service_(std::move(service)),
-      jobs_(std::move(jobs)),
-      router_(std::move(router)),
-      network_(std::move(network)) {}
-
 Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
                                                engine::Surroundings surroundings) {
   std::string host = options.network.host;
   for (const int fd : options.network.passed) {
-    host = is_this_machine(host_of(fd)) ? host : host_of(fd);
+    host = is_this_machine(host) ? host_of(fd) : host;
   }
-  MYNAH_TRY(auto keys, KeyRing::open(std::move(options.keys)));
-  if (!is_this_machine(host) && keys->empty() && !options.open) {
+  std::unique_ptr<Server> server(new Server());
+  MYNAH_TRY(server->keys_, KeyRing::open(std::move(options.keys)));
+  if (!is_this_machine(host) && server->keys_->empty() && !options.open) {
     return fail(ErrorCode::Usage,
                 "--host " + host +
                     " lets other machines ask: wanted a key that they must have (mynah keys add "
@@ -78,53 +70,64 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
       note({.code = "jobs", .text = text, .remedy = {}});
     }
   };
-  MYNAH_TRY(auto service, Service::create(std::move(options.service), std::move(surroundings)));
-  MYNAH_TRY(auto jobs, JobService::create(options.jobs, *service, options.media_program, tell));
-  auto router =
-      std::make_unique<Router>(all_routes(*service, *jobs, options.media_program),
-                               Gate(std::move(options.gate), *keys, tell_error), tell_error);
-  router->set_base_path(std::move(options.base_path));
-  router->show_on(service->board());
-  router->retry_after([asked = service.get()] { return asked->estimated_wait(); });
-  router->log_to([metrics = &service->metrics(), log = std::move(options.log)](
-                     const RequestHead& head, const Served& served) {
+  MYNAH_TRY(server->service_, Service::create(std::move(options.service), std::move(surroundings)));
+  Service& service = *server->service_;
+  MYNAH_TRY(server->jobs_, JobService::create(options.jobs, service, options.media_program, tell));
+  server->make_router(options);
+  server->encrypted_ = options.network.tls.any();
+  MYNAH_TRY(server->network_, Network::listen(std::move(options.network), *server->router_));
+  if (options.wyoming_port != 0 || !options.wyoming_passed.empty()) {
+    MYNAH_TRY_STATUS(server->listen_for_wyoming(options, host));
+  }
+  service.metrics().watch(Metrics::Kind::Gauge, "mynah_connections", "Clients that are connected.",
+                          [counted = server->network_.get()] {
+                            return static_cast<double>(counted->counts().connections);
+                          });
+  service.metrics().watch(Metrics::Kind::Gauge, "mynah_request_threads",
+                          "Threads that are at work for requests.",
+                          [counted = server->network_.get()] {
+                            return static_cast<double>(counted->counts().requests);
+                          });
+  return server;
+}
+
+void Server::make_router(ServerOptions& options) {
+  router_ = std::make_unique<Router>(all_routes(*service_, *jobs_, secrets_, options.media_program),
+                                     Gate(std::move(options.gate), *keys_, secrets_, tell_error),
+                                     tell_error);
+  router_->set_base_path(std::move(options.base_path));
+  router_->show_on(service_->board());
+  router_->retry_after([asked = service_.get()] { return asked->estimated_wait(); });
+  router_->log_to([metrics = &service_->metrics(), log = std::move(options.log)](
+                      const RequestHead& head, const Served& served) {
     count(head, served, *metrics);
     if (log) {
       log(head, served);
     }
   });
+}
+
+Status Server::listen_for_wyoming(const ServerOptions& options, const std::string& host) {
   // Whoever speaks Wyoming shows no key: its address must do.
   MYNAH_TRY(auto allowed, parse_ranges(options.wyoming_allow));
   const bool wide = options.open && !is_this_machine(host);
   const std::string wyoming_host = wide ? host : allowed.empty() ? "127.0.0.1" : "0.0.0.0";
-  Network::Admits admits = [wide, allowed = std::move(allowed)](const std::string& peer) {
+  const Network::Admits admits = [wide, allowed = std::move(allowed)](const std::string& peer) {
     return wide || is_this_machine(peer) ||
            std::ranges::any_of(allowed,
                                [&peer](const AddressRange& range) { return range.contains(peer); });
   };
-  const bool encrypted = options.network.tls.any();
-  MYNAH_TRY(auto network, Network::listen(std::move(options.network), *router));
-  if (options.wyoming_port != 0 || !options.wyoming_passed.empty()) {
-    // Files are looked into now: clients ask what is here, and wait a second for it at most.
-    static_cast<void>(service->hearing_models());
-    const auto make = wyoming_sessions(*service, *keys, options.wyoming_endpointing);
-    MYNAH_TRY_STATUS(options.wyoming_passed.empty()
-                         ? network->listen_also(wyoming_host, options.wyoming_port, make, admits)
-                         : network->listen_also(options.wyoming_passed, make, admits));
+  // Files are looked into now: clients ask what is here, and wait a second for it at most.
+  static_cast<void>(service_->hearing_models());
+  const auto make = wyoming_sessions(*service_, *keys_, options.wyoming_endpointing);
+  if (!options.wyoming_passed.empty()) {
+    return network_->listen_also(options.wyoming_passed, make, admits);
   }
-  service->metrics().watch(
-      Metrics::Kind::Gauge, "mynah_connections", "Clients that are connected.",
-      [counted = network.get()] { return static_cast<double>(counted->counts().connections); });
-  service->metrics().watch(
-      Metrics::Kind::Gauge, "mynah_request_threads", "Threads that are at work for requests.",
-      [counted = network.get()] { return static_cast<double>(counted->counts().requests); });
-  std::unique_ptr<Server> server(new Server(std::move(keys), std::move(service), std::move(jobs),
-                                            std::move(router), std::move(network)));
-  server->encrypted_ = encrypted;
-  if (options.wyoming_port != 0 && !is_this_machine(wyoming_host)) {
-    server->announcement_ = Announcement::of_wyoming(options.wyoming_port);
+  MYNAH_TRY_STATUS(network_->listen_also(wyoming_host, options.wyoming_port, make, admits));
+  if (!is_this_machine(wyoming_host)) {
+    announcement_ = Announcement::of_wyoming(options.wyoming_port);
   }
-  return server;
+  return {};
 }
 
 Status Server::reload() {

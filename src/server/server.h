@@ -49,11 +49,14 @@ class Server {
   void run(const std::stop_token& stop);
 
  private:
-  Server(std::unique_ptr<KeyRing> keys, std::unique_ptr<Service> service,
-         std::unique_ptr<JobService> jobs, std::unique_ptr<Router> router,
-         std::unique_ptr<Network> network);
+  Server() = default;
+
+  // Takes what it needs of the options.
+  void make_router(ServerOptions& options);
+  Status listen_for_wyoming(const ServerOptions& options, const std::string& host);
 
   std::unique_ptr<KeyRing> keys_;
+  ClientSecrets secrets_;
   bool encrypted_ = false;
   std::unique_ptr<Service> service_;
   std::unique_ptr<JobService> jobs_;
@@ -64,6 +67,7 @@ class Server {
 
 // The table of all that the server answers.
 [[nodiscard]] std::vector<Route> all_routes(Service& service, JobService& jobs,
+                                            ClientSecrets& secrets,
                                             const std::string& media_program);
 
 }  // namespace mynah::server

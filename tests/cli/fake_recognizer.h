@@ -61,6 +61,10 @@ class FakeRecognizer : public Recognizer {
 
     Result<LiveText> wait(const std::stop_token& /*stop*/) override { return LiveText(); }
 
+    Result<LiveText> end_turn(const std::stop_token& /*stop*/) override { return LiveText(); }
+
+    void on_answer(std::function<void()> /*told*/) override {}
+
     Result<LiveText> commit(const std::stop_token& /*stop*/) override { return LiveText(); }
 
     Result<LiveText> flush(const std::stop_token& /*stop*/) override {

@@ -269,8 +269,14 @@ TEST_F(Proofs, SeveralAtOnceAreAllCancelled) {
 TEST(Housekeeper, TendsFromTimeToTimeUntilItIsStopped) {
   std::atomic<int> tended{0};
   Housekeeper housekeeper;
-  housekeeper.start(milliseconds(1), [&] { ++tended; });
-  housekeeper.start(milliseconds(1), [&] { tended = -1000000; });  // it runs already
+  housekeeper.start([&] {
+    ++tended;
+    return milliseconds(1);
+  });
+  housekeeper.start([&] {  // it runs already
+    tended = -1000000;
+    return milliseconds(1);
+  });
   while (tended < 5) {
     std::this_thread::yield();
   }
@@ -283,12 +289,20 @@ TEST(Housekeeper, TendsFromTimeToTimeUntilItIsStopped) {
 }
 
 TEST(Housekeeper, EndsAtOnceHoweverSeldomItTends) {
-  std::atomic<bool> tended{false};
+  std::atomic<int> tended{0};
   Housekeeper housekeeper;
-  housekeeper.start(std::chrono::hours(10), [&] { tended = true; });
-  while (!tended) {
-    std::this_thread::yield();
-  }
+  housekeeper.start([&] {
+    ++tended;
+    return std::chrono::hours(10);
+  });
+  const auto until = [&tended](int count) {
+    while (tended < count) {
+      std::this_thread::yield();
+    }
+  };
+  until(1);
+  housekeeper.wake();
+  until(2);
 }
 
 }  // namespace

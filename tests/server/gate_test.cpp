@@ -15,17 +15,21 @@ using ::testing::HasSubstr;
 // A gate and its keys.
 struct Guarded {
   std::unique_ptr<KeyRing> keys;
+  std::unique_ptr<ClientSecrets> secrets;
   Gate gate;
 };
 
 Guarded guarded(GateOptions options, KeySources sources = {}) {
   auto keys = KeyRing::open(std::move(sources));
+  auto secrets = std::make_unique<ClientSecrets>();
   KeyRing& ring = **keys;
-  return {
-      .keys = *std::move(keys),
-      .gate = Gate(std::move(options), ring, [](const RequestHead& /*head*/, const Error& error) {
-        return Response{.body = error.message};
-      })};
+  ClientSecrets& waiting = *secrets;
+  return {.keys = *std::move(keys),
+          .secrets = std::move(secrets),
+          .gate = Gate(std::move(options), ring, waiting,
+                       [](const RequestHead& /*head*/, const Error& error) {
+                         return Response{.body = error.message};
+                       })};
 }
 
 RequestHead from(std::vector<Headers::Field> fields) {
@@ -42,7 +46,8 @@ int status_of(const std::optional<Response>& turned_away) {
 }
 
 TEST(Gate, PagesOfOtherSitesMayNotAsk) {
-  const auto [keys, closed] = guarded({.cors = {"https://talk.example"}, .names = {"mynah.lan"}});
+  const auto [keys, secrets, closed] =
+      guarded({.cors = {"https://talk.example"}, .names = {"mynah.lan"}});
   const auto status = [&](std::vector<Headers::Field> fields) {
     return status_of(closed.check_origin(from(std::move(fields))));
   };
@@ -63,7 +68,7 @@ TEST(Gate, PagesOfOtherSitesMayNotAsk) {
 }
 
 TEST(Gate, ANameThatWasMadeToLeadHereIsNone) {
-  const auto [keys, closed] = guarded({.names = {"mynah.lan"}});
+  const auto [keys, secrets, closed] = guarded({.names = {"mynah.lan"}});
   const auto status = [&](const std::string& host) {
     // The page's own origin is that name, too: only Host tells.
     return status_of(closed.check_origin(from({{"Host", host}, {"Origin", "http://" + host}})));
@@ -123,6 +128,24 @@ TEST(Gate, WithoutKeysOthersThanThisMachineChangeNothing) {
   EXPECT_EQ(status_of(open.gate.admit(elsewhere, Open::WithKey, {Right::Models})), 403);
 }
 
+TEST(Gate, AClientSecretOpensOneSocket) {
+  Guarded locked = guarded({}, {.secrets = {"one"}, .file = {}});
+  const auto secret = locked.secrets->make(
+      {.owner = {.name = "kitchen", .rights = {Right::Hear}}, .session = R"({"type":"x"})"});
+  ASSERT_TRUE(secret);
+  const auto asked = [&] {
+    return from({{"Sec-WebSocket-Protocol", "realtime, openai-insecure-api-key." + *secret}});
+  };
+  RequestHead no_socket = asked();
+  EXPECT_EQ(status_of(locked.gate.admit(no_socket, Open::WithKey, {Right::Hear})), 401);
+  RequestHead socket = asked();
+  EXPECT_EQ(status_of(locked.gate.admit(socket, Open::WithKey, {Right::Hear}, true)), 200);
+  EXPECT_EQ(socket.owner, "kitchen");
+  EXPECT_EQ(socket.session, R"({"type":"x"})");
+  RequestHead again = asked();
+  EXPECT_EQ(status_of(locked.gate.admit(again, Open::WithKey, {Right::Hear}, true)), 401);
+}
+
 TEST(Gate, TenWrongKeysAreEnough) {
   Guarded locked = guarded({}, {.secrets = {"one", "two"}, .file = {}});
   const auto status = [&](const std::string& peer, const std::string& key) {
@@ -145,7 +168,7 @@ TEST(Gate, TenWrongKeysAreEnough) {
 }
 
 TEST(Gate, ABrowserIsToldWhatAPageMayDo) {
-  const auto [keys, closed] = guarded({.cors = {"https://talk.example"}});
+  const auto [keys, secrets, closed] = guarded({.cors = {"https://talk.example"}});
   const RequestHead page = from({{"Host", "localhost"},
                                  {"Origin", "https://talk.example"},
                                  {"Access-Control-Request-Headers", "x-stainless-os"}});

@@ -66,6 +66,23 @@ class RealtimeChecks:
                 completed.append(event["transcript"])
         return completed
 
+    def check_client_secrets(self):
+        """A page is handed a secret for a minute, which opens one socket with the session that it was made for."""
+        audio = {"input": {"format": {"type": "audio/pcmu"}, "turn_detection": None}}
+        made = self.client.realtime.client_secrets.create(session={"type": "transcription", "audio": audio})
+        assert made.value.startswith("ek_") and 0 < made.expires_at - time.time() <= 61, made
+        protocols = ["realtime", f"openai-insecure-api-key.{made.value}"]
+        with self.connect(query="", subprotocols=protocols) as connection:
+            session = self.until(connection, "session.created")[-1]["session"]
+            assert session["type"] == "transcription" and session["audio"]["input"]["turn_detection"] is None, session
+            assert session["audio"]["input"]["format"]["type"] == "audio/pcmu", session
+        try:
+            self.connect(query="", subprotocols=protocols).close()
+        except websockets.exceptions.InvalidStatus as refused:
+            assert refused.response.status_code == 401
+        else:
+            raise AssertionError("a secret opens one socket")
+
     def check_turns(self):
         """As LiveKit has it: text while somebody speaks, a turn for every pause; openai-python reads every event."""
         with self.client.realtime.connect(extra_query={"intent": "transcription", "model": "gpt-4o-mini-transcribe"}) as connection:

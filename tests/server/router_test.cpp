@@ -38,7 +38,7 @@ class Routing : public ::testing::Test {
           .handler = says("load"),
           .accepts = Accepts::Text},
          {.method = "GET", .path = "/v1/models/here", .help = {}, .handler = says("here")}},
-        Gate(std::move(gate), *keys_, tell), tell);
+        Gate(std::move(gate), *keys_, secrets_, tell), tell);
   }
 
   // What is answered, or "STATUS TEXT" of a refusal.
@@ -62,6 +62,7 @@ class Routing : public ::testing::Test {
   }
 
   std::unique_ptr<KeyRing> keys_;
+  ClientSecrets secrets_;
 };
 
 TEST_F(Routing, PathsFindTheirHandlers) {

@@ -4,7 +4,7 @@
 
 namespace mynah::server {
 
-Result<std::string> ClientSecrets::make(const KeyRing::Owner& owner) {
+Result<std::string> ClientSecrets::make(Grant grant) {
   MYNAH_TRY(const std::string letters, random_letters());
   std::string secret = "ek_" + letters;  // as OpenAI's begin
   const Clock::time_point now = now_();
@@ -14,18 +14,18 @@ Result<std::string> ClientSecrets::make(const KeyRing::Owner& owner) {
   if (waiting_.size() >= kMost) {
     return fail(ErrorCode::Busy, "many client secrets wait to be used; ask again in a minute");
   }
-  waiting_.emplace(digest_of_key(secret), Waiting{.owner = owner, .until = now + kLife});
+  waiting_.emplace(digest_of_key(secret), Waiting{.grant = std::move(grant), .until = now + kLife});
   return secret;
 }
 
-std::optional<KeyRing::Owner> ClientSecrets::redeem(std::string_view secret) {
+std::optional<ClientSecrets::Grant> ClientSecrets::redeem(std::string_view secret) {
   const std::string digest = digest_of_key(secret);
   const std::lock_guard lock(mutex_);
   auto used = waiting_.extract(digest);
   if (used.empty() || used.mapped().until <= now_()) {
     return std::nullopt;
   }
-  return std::move(used.mapped().owner);
+  return std::move(used.mapped().grant);
 }
 
 }  // namespace mynah::server

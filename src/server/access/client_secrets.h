@@ -24,16 +24,23 @@ class ClientSecrets {
   explicit ClientSecrets(std::function<Clock::time_point()> now = Clock::now)
       : now_(std::move(now)) {}
 
-  // A secret that opens one socket for that owner: "ek_...". Busy where many wait to be used,
-  // Environment where the system has no random numbers.
-  Result<std::string> make(const KeyRing::Owner& owner);
+  // Whom a secret stands for.
+  struct Grant {
+    KeyRing::Owner owner;
+    std::string session;  // what the socket begins with, JSON; "": nothing in particular
+  };
 
-  // Whose it is; it is used up. None: it is unknown, was used or is older than a minute.
-  [[nodiscard]] std::optional<KeyRing::Owner> redeem(std::string_view secret);
+  // A secret that opens one socket: "ek_...". Busy where many wait to be used, Environment where
+  // the system has no random numbers.
+  Result<std::string> make(Grant grant);
+
+  // What was granted; the secret is used up. None: it is unknown, was used or is older than a
+  // minute.
+  [[nodiscard]] std::optional<Grant> redeem(std::string_view secret);
 
  private:
   struct Waiting {
-    KeyRing::Owner owner;
+    Grant grant;
     Clock::time_point until;
   };
 

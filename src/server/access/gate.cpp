@@ -48,10 +48,22 @@ std::string_view key_among(const std::vector<std::string_view>& protocols) {
   return {};
 }
 
+std::string_view key_of(const RequestHead& head) {
+  constexpr std::string_view kBearer = "bearer ";
+  const std::string_view bearer = head.headers.get("authorization");
+  const std::string_view key = starts_with_but_for_case(bearer, kBearer)
+                                   ? trimmed(bearer.substr(kBearer.size()))
+                                   : head.headers.get("x-api-key");
+  return key.empty() ? key_among(offered_protocols(head.headers)) : key;
+}
+
 }  // namespace
 
-Gate::Gate(GateOptions options, KeyRing& keys, ErrorTeller tell_error)
-    : options_(std::move(options)), keys_(keys), tell_error_(std::move(tell_error)) {
+Gate::Gate(GateOptions options, KeyRing& keys, ClientSecrets& secrets, ErrorTeller tell_error)
+    : options_(std::move(options)),
+      keys_(keys),
+      secrets_(secrets),
+      tell_error_(std::move(tell_error)) {
   options_.names.push_back("localhost");
   if (const std::string name = own_name(); !name.empty()) {
     options_.names.push_back(name);
@@ -110,11 +122,22 @@ Response Gate::later(const RequestHead& head, std::chrono::milliseconds wait,
   return refused;
 }
 
-std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted) {
+std::optional<KeyRing::Owner> Gate::owner_of(std::string_view key, RequestHead& head, bool socket) {
+  if (socket) {
+    if (auto grant = secrets_.redeem(key)) {
+      head.session = std::move(grant->session);
+      return std::move(grant->owner);
+    }
+  }
+  return keys_.find(key);
+}
+
+std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted, bool socket) {
   if (open == Open::ToAll) {
     return std::nullopt;
   }
   if (keys_.empty()) {
+    static_cast<void>(owner_of(key_of(head), head, socket));  // for the session that it carries
     head.rights = is_this_machine(head.peer) ? kAllRights : kUsualRights;
     if (!head.rights.has_all_of(wanted)) {
       return refusal(head, kForbidden, ErrorCode::InvalidInput,
@@ -123,20 +146,14 @@ std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted)
     }
     return std::nullopt;
   }
-  constexpr std::string_view kBearer = "bearer ";
-  std::string_view key = head.headers.get("authorization");
-  key = starts_with_but_for_case(key, kBearer) ? trimmed(key.substr(kBearer.size()))
-                                               : head.headers.get("x-api-key");
-  if (key.empty()) {
-    key = key_among(offered_protocols(head.headers));
-  }
+  const std::string_view key = key_of(head);
   if (key.empty()) {
     Response refused = refusal(head, kUnauthorized, ErrorCode::InvalidInput,
                                "wanted a key: Authorization: Bearer KEY");
     refused.headers.set("WWW-Authenticate", "Bearer");
     return refused;
   }
-  const auto owner = keys_.find(key);
+  const auto owner = owner_of(key, head, socket);
   if (const auto wait = guesses_->wait(head.peer, owner ? owner->name : std::string())) {
     return later(head, *wait,
                  "ten wrong keys came from this address within a minute: none is looked at now");

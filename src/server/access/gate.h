@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/access/client_secrets.h"
 #include "server/access/guesses.h"
 #include "server/access/key_ring.h"
 #include "server/http/route.h"
@@ -24,8 +25,8 @@ struct GateOptions {
 // Any thread may ask.
 class Gate {
  public:
-  // `keys` must outlive it.
-  Gate(GateOptions options, KeyRing& keys, ErrorTeller tell_error);
+  // `keys` and `secrets` must outlive it.
+  Gate(GateOptions options, KeyRing& keys, ClientSecrets& secrets, ErrorTeller tell_error);
 
   // The answer to a request that a page of another site makes in somebody's browser, on whichever
   // route: 403. A Host that is no name of this server is another site's name that was made to lead
@@ -35,7 +36,9 @@ class Gate {
   // Lets a request in, and writes into its head who asks; it is over with leave(). Otherwise the
   // answer: 401 without a key that is wanted, 403 where the key has not the rights, 429 where its
   // limits are reached, or where many wrong keys came from that address.
-  [[nodiscard]] std::optional<Response> admit(RequestHead& head, Open open, Rights wanted);
+  // `socket`: it is for a WebSocket, which a client secret opens, too.
+  [[nodiscard]] std::optional<Response> admit(RequestHead& head, Open open, Rights wanted,
+                                              bool socket = false);
   // The request is over; `audio_s`: seconds that were heard and spoken for it.
   void leave(const RequestHead& head, double audio_s);
 
@@ -56,7 +59,12 @@ class Gate {
                                const std::string& message) const;
 
   GateOptions options_;
+  // Whose key that is, or whom a client secret stands for.
+  [[nodiscard]] std::optional<KeyRing::Owner> owner_of(std::string_view key, RequestHead& head,
+                                                       bool socket);
+
   KeyRing& keys_;
+  ClientSecrets& secrets_;
   std::unique_ptr<Guesses> guesses_ = std::make_unique<Guesses>();
   ErrorTeller tell_error_;
 };

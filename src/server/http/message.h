@@ -44,6 +44,7 @@ struct RequestHead {
   std::string part;                     // of the path: what the route's braces took
   std::string owner{};                  // the name of the key that asks; "": no key is wanted
   Rights rights{};                      // what it may do
+  std::string session{};                // what a client secret says of the socket it opens, JSON
   std::string route{};                  // the path of the table's row; "": there is none
   std::shared_ptr<RequestWork> work{};  // null: of what was refused before it was looked at
 

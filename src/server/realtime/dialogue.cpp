@@ -26,7 +26,9 @@ bool is_beta(const RequestHead& head) {
 }
 
 Settings settings_of(const RequestHead& head) {
-  const bool transcription = head.asked("intent").value_or("") == "transcription";
+  const Json granted = parse_object(head.session);  // by a client secret, which was looked at then
+  const bool transcription = head.asked("intent").value_or("") == "transcription" ||
+                             (granted.is_object() && granted["type"] == "transcription");
   Settings settings(transcription, std::string(head.asked("model").value_or("")));
   // speaches' words for what session.update says.
   Json asked = Json::object();
@@ -37,6 +39,9 @@ Settings settings_of(const RequestHead& head) {
     }
   }
   static_cast<void>(settings.update(asked));  // texts are never wrong
+  if (granted.is_object()) {
+    static_cast<void>(settings.update(granted));
+  }
   return settings;
 }
 
