@@ -1,6 +1,7 @@
 #include "server/realtime/teller.h"
 
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -48,7 +49,9 @@ void Teller::tell(std::string_view type, Json fields) {
     return;
   }
   Json event = {{"type", name}, {"event_id", new_id("event")}};
-  event.update(fields);
+  for (auto& [field, value] : fields.items()) {
+    event[field] = std::move(value);
+  }
   static_cast<void>(outbox_->write(text_message(json_text(event))));  // it may have left
 }
 
