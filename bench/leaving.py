@@ -112,8 +112,12 @@ class Server:
         return socket.create_connection((self.address.hostname, self.address.port))
 
     def get(self, path):
-        self.asking.request("GET", path)
-        return json.loads(self.asking.getresponse().read())
+        try:
+            self.asking.request("GET", path)
+            return json.loads(self.asking.getresponse().read())
+        except http.client.RemoteDisconnected:  # it was idle for too long, and is opened again
+            self.asking.close()
+            return self.get(path)
 
     def stage_ms(self):
         return {stage["stage"]: stage["milliseconds"] for stage in self.get("/v1/devices")["placement"]["stages"]}
