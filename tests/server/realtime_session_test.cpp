@@ -216,8 +216,8 @@ TEST_F(RealtimeServer, SpeaksWhatItIsGivenAndHearsIt) {
   do {
     completed = until(client, kTranscribed).back();
   } while (completed["item_id"] != item);
-  EXPECT_EQ(completed["usage"]["seconds"].get<double>(),
-            static_cast<double>(sound.size() / 32) / 1000);
+  const size_t sent_ms = sound.size() / 32;
+  EXPECT_EQ(completed["usage"]["seconds"].get<double>(), static_cast<double>(sent_ms) / 1000);
   // What is cleared is forgotten.
   append(client, sound);
   client.send(R"({"type": "input_audio_buffer.clear"})");

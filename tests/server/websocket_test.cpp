@@ -17,7 +17,6 @@ namespace {
 
 using test::masked_frame;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
