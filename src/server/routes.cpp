@@ -22,8 +22,9 @@
 
 namespace mynah::server {
 
-std::vector<Route> all_routes(Service& service, JobService& jobs, ClientSecrets& secrets,
-                              const std::string& media_program) {
+std::vector<Route> all_routes(const RouteNeeds& needs) {
+  Service& service = needs.service;
+  const std::string& media_program = needs.media_program;
   std::vector<Route> routes = {
       {.method = "POST",
        .path = "/v1/audio/speech",
@@ -71,8 +72,9 @@ std::vector<Route> all_routes(Service& service, JobService& jobs, ClientSecrets&
   const HearingParts parts{.service = &service,
                            .once = service.shares_texts() ? std::make_shared<HeardOnce>() : nullptr,
                            .media_program = media_program};
-  std::ranges::move(or_as_jobs(jobs, transcription_routes(parts)), std::back_inserter(routes));
-  std::ranges::move(job_routes(jobs), std::back_inserter(routes));
+  std::ranges::move(or_as_jobs(needs.jobs, transcription_routes(parts)),
+                    std::back_inserter(routes));
+  std::ranges::move(job_routes(needs.jobs), std::back_inserter(routes));
   std::ranges::move(whisper_cpp_routes(parts), std::back_inserter(routes));
   std::ranges::move(asr_routes(parts), std::back_inserter(routes));
   std::ranges::move(model_change_routes(service), std::back_inserter(routes));
@@ -80,8 +82,8 @@ std::vector<Route> all_routes(Service& service, JobService& jobs, ClientSecrets&
   std::ranges::move(ollama_routes(service), std::back_inserter(routes));
   std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(realtime_routes(service), std::back_inserter(routes));
-  std::ranges::move(client_secret_routes(secrets), std::back_inserter(routes));
-  std::ranges::move(page_routes(), std::back_inserter(routes));
+  std::ranges::move(client_secret_routes(needs.secrets), std::back_inserter(routes));
+  std::ranges::move(page_routes(needs.framed), std::back_inserter(routes));
   routes.push_back(openapi_route(routes));  // the last, as it describes the others
   return routes;
 }

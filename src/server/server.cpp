@@ -92,7 +92,11 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
 }
 
 void Server::make_router(ServerOptions& options) {
-  router_ = std::make_unique<Router>(all_routes(*service_, *jobs_, secrets_, options.media_program),
+  router_ = std::make_unique<Router>(all_routes({.service = *service_,
+                                                 .jobs = *jobs_,
+                                                 .secrets = secrets_,
+                                                 .media_program = options.media_program,
+                                                 .framed = !options.base_path.empty()}),
                                      Gate(std::move(options.gate), *keys_, secrets_, tell_error),
                                      tell_error);
   router_->set_base_path(std::move(options.base_path));

@@ -65,9 +65,16 @@ class Server {
   std::unique_ptr<Network> network_;  // the first to go
 };
 
+// What routes answer with; all must outlive them.
+struct RouteNeeds {
+  Service& service;
+  JobService& jobs;
+  ClientSecrets& secrets;
+  std::string media_program;
+  bool framed = false;  // a page of the same origin may show ours in a frame: a proxy's own
+};
+
 // The table of all that the server answers.
-[[nodiscard]] std::vector<Route> all_routes(Service& service, JobService& jobs,
-                                            ClientSecrets& secrets,
-                                            const std::string& media_program);
+[[nodiscard]] std::vector<Route> all_routes(const RouteNeeds& needs);
 
 }  // namespace mynah::server

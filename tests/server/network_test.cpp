@@ -470,6 +470,43 @@ TEST(Listening, LetsInWhoMayCome) {
   network->stop();
 }
 
+// Sends without end.
+class FloodSession final : public ByteSession {
+ public:
+  // `ended`: counted down once nothing more is taken.
+  FloodSession(const std::shared_ptr<Outbox>& outbox, WorkThreads& threads, std::latch& ended) {
+    EXPECT_TRUE(threads.run([outbox, &ended] {
+      while (outbox->write(std::string(1U << 16U, 'f'))) {
+      }
+      ended.count_down();
+    }));
+  }
+
+  bool take(std::string_view /*bytes*/) override { return true; }
+
+  [[nodiscard]] size_t backlog() const override { return 0; }
+
+  void leave() override {}
+};
+
+TEST(Listening, DropsWhoeverTakesNothing) {
+  FakeFront front;
+  NetworkOptions options;
+  options.port = 0;
+  options.connection.times.stall = std::chrono::milliseconds(50);
+  const auto network = *Network::listen(options, front);
+  std::latch ended(1);
+  const ByteSessionMaker make = [&ended](const std::shared_ptr<Outbox>& outbox,
+                                         WorkThreads& threads) {
+    return std::make_shared<FloodSession>(outbox, threads, ended);
+  };
+  ASSERT_TRUE(network->listen_also("127.0.0.1", 0, make, {}));
+  const Client takes_nothing(network->other_addresses().front());
+  const std::jthread thread([&network] { network->run(); });
+  ended.wait();
+  network->stop();
+}
+
 TEST(Listening, OnAUnixSocket) {
   FakeFront front;
   const std::string path = ::testing::TempDir() + "mynah-network-test.sock";

@@ -18,8 +18,13 @@ constexpr size_t kMostBacklog = size_t{4} << 20;
 
 ByteConnection::ByteConnection(const asio::any_io_executor& executor,
                                std::unique_ptr<Stream> stream, const ByteSessionMaker& make,
-                               WorkThreads& threads)
-    : executor_(executor), stream_(std::move(stream)), changed_(executor), room_(executor) {
+                               WorkThreads& threads, std::chrono::milliseconds stall)
+    : executor_(executor),
+      stream_(std::move(stream)),
+      changed_(executor),
+      room_(executor),
+      watch_(executor),
+      stall_(stall) {
   // It is not shared yet, as weak_from_this() would want.
   outbox_ = std::make_shared<Outbox>([executor, this, alive = std::weak_ptr<char>(alive_)] {
     asio::post(executor, [this, alive] {
@@ -74,8 +79,14 @@ asio::awaitable<void> ByteConnection::send() {
   while (!over_) {
     const Outbox::Taken next = outbox_->take();
     if (!next.bytes.empty()) {
+      watch_.begin(stall_, [weak = weak_from_this()] {
+        if (const auto connection = weak.lock()) {
+          connection->close(true);
+        }
+      });
       const bool sent =
           co_await stream_->write(asio::const_buffer(next.bytes.data(), next.bytes.size()));
+      watch_.end();
       if (!sent) {
         close(true);
       }

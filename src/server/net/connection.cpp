@@ -93,15 +93,9 @@ asio::awaitable<void> Connection::run() {
 }
 
 asio::awaitable<bool> Connection::open() {
-  const auto weak = weak_from_this();
-  watch_.expires_after(settings_.times.head);
-  watch_.async_wait([weak](const error_code& error) {
-    if (const auto connection = weak.lock(); connection && !error) {
-      connection->close(true);
-    }
-  });
+  watch(settings_.times.head);
   const bool opened = co_await stream_->open();
-  watch_.cancel();
+  watch_.end();
   co_return opened && !over_;
 }
 
@@ -478,18 +472,21 @@ asio::awaitable<bool> Connection::refuse(Request& request) {
   co_return false;
 }
 
+void Connection::watch(std::chrono::milliseconds time) {
+  watch_.begin(time, [weak = weak_from_this()] {
+    if (const auto connection = weak.lock()) {
+      connection->close(true);
+    }
+  });
+}
+
 asio::awaitable<bool> Connection::write(std::string_view bytes) {
   if (over_) {
     co_return false;
   }
-  watch_.expires_after(settings_.times.stall);
-  watch_.async_wait([weak = weak_from_this()](const error_code& error) {
-    if (const auto connection = weak.lock(); connection != nullptr && !error) {
-      connection->close(true);
-    }
-  });
+  watch(settings_.times.stall);
   const bool written = co_await stream_->write(asio::const_buffer(bytes.data(), bytes.size()));
-  watch_.cancel();
+  watch_.end();
   co_return written;
 }
 

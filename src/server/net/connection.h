@@ -58,6 +58,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<bool> wait_for_more(Clock::time_point until);
   // False: the client does not take them, or is gone.
   boost::asio::awaitable<bool> write(std::string_view bytes);
+  // Closes the connection then, unless the watch has ended.
+  void watch(std::chrono::milliseconds time);
   void close(bool reset);
 
   boost::asio::any_io_executor executor_;
@@ -68,10 +70,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const ConnectionSettings& settings_;
 
   std::string inbox_;
-  Event came_;                       // something is in the inbox, or nothing more comes
-  Event room_;                       // in the inbox
-  Event handled_;                    // the handler has something to send
-  boost::asio::steady_timer watch_;  // of a client that takes nothing
+  Event came_;     // something is in the inbox, or nothing more comes
+  Event room_;     // in the inbox
+  Event handled_;  // the handler has something to send
+  Watch watch_;    // of a client that takes nothing
   std::shared_ptr<Exchange> exchange_;
   std::shared_ptr<MessageConnection> socket_;
   bool gone_ = false;

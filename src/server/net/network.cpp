@@ -302,8 +302,9 @@ class AsioNetwork final : public Network {
     auto stream = kByTcp && tls_ && !guests.make ? tls_->stream(std::move(socket))
                                                  : plain_stream(std::move(socket));
     if (guests.make) {
-      const auto session = std::make_shared<ByteConnection>(io_.get_executor(), std::move(stream),
-                                                            guests.make, threads_);
+      const auto session =
+          std::make_shared<ByteConnection>(io_.get_executor(), std::move(stream), guests.make,
+                                           threads_, options_.connection.times.stall);
       sessions_.push_back(session);
       serve(session);
       return;

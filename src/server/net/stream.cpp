@@ -52,6 +52,15 @@ std::unique_ptr<Stream> plain_stream(asio::generic::stream_protocol::socket sock
   return std::make_unique<PlainStream>(std::move(socket));
 }
 
+void Watch::begin(std::chrono::milliseconds time, std::function<void()> too_late) {
+  timer_.expires_after(time);
+  timer_.async_wait([too_late = std::move(too_late)](const error_code& error) {
+    if (!error) {
+      too_late();
+    }
+  });
+}
+
 asio::awaitable<void> Event::wait(std::chrono::steady_clock::time_point until) {
   timer_.expires_at(until);
   error_code ignored;  // cancelled is what is waited for

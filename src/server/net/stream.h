@@ -1,7 +1,9 @@
 // Stream: bytes to and from a client, over TCP or a Unix socket. Of the network's thread.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>  // before awaitable.hpp, which forgets it in Boost 1.74
 
@@ -27,6 +29,20 @@ class Stream {
 };
 
 std::unique_ptr<Stream> plain_stream(boost::asio::generic::stream_protocol::socket socket);
+
+// Somebody who is called where something takes too long.
+class Watch {
+ public:
+  explicit Watch(const boost::asio::any_io_executor& executor) : timer_(executor) {}
+
+  // From now on; what it watched before it no longer does.
+  void begin(std::chrono::milliseconds time, std::function<void()> too_late);
+
+  void end() { timer_.cancel(); }
+
+ private:
+  boost::asio::steady_timer timer_;
+};
 
 // Something that a coroutine of the network's thread waits for.
 class Event {

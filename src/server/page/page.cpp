@@ -25,14 +25,15 @@ namespace {
 
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors ";
 
-Handler file(std::string_view bytes, const char* type) {
-  return [bytes, type](Exchange& exchange) {
+Handler file(std::string_view bytes, const char* type, bool framed) {
+  return [bytes, type, framed](Exchange& exchange) {
     Response response;
     response.type = type;
     response.body = bytes;
-    response.headers.set("Content-Security-Policy", kPolicy);
+    response.headers.set("Content-Security-Policy",
+                         std::string(kPolicy) + (framed ? "'self'" : "'none'"));
     response.headers.set("Cross-Origin-Resource-Policy", "same-origin");
     response.headers.set("Referrer-Policy", "no-referrer");
     response.headers.set("Cache-Control", "no-cache");
@@ -42,7 +43,7 @@ Handler file(std::string_view bytes, const char* type) {
 
 }  // namespace
 
-std::vector<Route> page_routes() {
+std::vector<Route> page_routes(bool framed) {
   struct File {
     const char* path;
     std::string_view bytes;
@@ -70,7 +71,7 @@ std::vector<Route> page_routes() {
         {.method = "GET",
          .path = one.path,
          .help = "The page.",
-         .handler = file(one.bytes, one.type),
+         .handler = file(one.bytes, one.type, framed),
          .open = Open::ToAll,
          .answers = std::string_view(one.type).substr(0, std::string_view(one.type).find(';'))});
   }
