@@ -182,6 +182,7 @@ Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   place::PlacerOptions options;
   MYNAH_TRY(options.request, place::parse_device_request(wish.device));
   MYNAH_TRY(options.settings, device_settings(wish.threads, surroundings.environment));
+  options.settings.mynahs = options.request.mynahs;
   options.discovery = discovery_search(surroundings.environment);
   options.cache_folder = store_folders(surroundings.environment).cache;
   options.worker_program = worker_program(surroundings.environment);

@@ -70,7 +70,8 @@ Status Placer::check_processor(StageGroup group, const std::string& what) const 
   }
   for (const Stage stage : stages_of(group)) {
     const StageDevices& wanted = request.of(stage);
-    if (!wanted.automatic && std::ranges::find(wanted.devices, "cpu") == wanted.devices.end()) {
+    if ((!wanted.automatic || wanted.fastest) &&
+        std::ranges::find(wanted.devices, "cpu") == wanted.devices.end()) {
       return fail(
           ErrorCode::Device,
           fmt::format("--device {}: {} computes on the processor alone; leave --device out, "

@@ -8,6 +8,7 @@
 #include "server/compat/ollama.h"
 #include "server/compat/piper.h"
 #include "server/compat/whisper_cpp.h"
+#include "server/elsewhere/elsewhere.h"
 #include "server/hear/transcriptions.h"
 #include "server/jobs/job_routes.h"
 #include "server/models/changes.h"
@@ -84,6 +85,7 @@ std::vector<Route> all_routes(const RouteNeeds& needs) {
   std::ranges::move(realtime_routes(service), std::back_inserter(routes));
   std::ranges::move(client_secret_routes(needs.secrets), std::back_inserter(routes));
   std::ranges::move(page_routes(needs.framed), std::back_inserter(routes));
+  std::ranges::move(elsewhere_routes(service), std::back_inserter(routes));
   routes.push_back(openapi_route(routes));  // the last, as it describes the others
   return routes;
 }

@@ -20,6 +20,8 @@
 
 namespace mynah {
 
+class WindowQueue;
+
 // One recording to recognise; opened when its turn comes.
 struct RecognizerJob {
   std::string name;
@@ -143,6 +145,9 @@ class Recognizer {
   [[nodiscard]] virtual ModelFacts facts() const { return {}; }
 
   [[nodiscard]] virtual HearingLoad load() const { return {}; }
+
+  // What its windows are heard through, for who brings windows himself; null: it hears in none.
+  [[nodiscard]] virtual std::shared_ptr<WindowQueue> windows() const { return nullptr; }
 
   // The bytes of one of Segment::tokens, which may be part of a character; empty where the family
   // has no tokens.

@@ -34,6 +34,8 @@ class WindowRecognizer final : public Recognizer {
 
   [[nodiscard]] HearingLoad load() const override { return queue_->load(); }
 
+  [[nodiscard]] std::shared_ptr<WindowQueue> windows() const override { return queue_; }
+
   [[nodiscard]] std::string token_text(int32_t token) const override {
     return model_->header()->token_text(token);
   }

@@ -22,7 +22,9 @@ namespace mynah {
 
 struct HttpOptions {
   Proxies proxies;
-  std::string ca_file;  // certificates to trust besides the system's
+  std::string ca_file;      // certificates to trust besides the system's
+  std::string fingerprint;  // "AB:CD:...": the SHA-256 of the one certificate to trust, whoever
+                            // signed it; "": whichever is signed for the host
   std::string user_agent = "mynah";
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds stall_timeout{30'000};  // without a single byte

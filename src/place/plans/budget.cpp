@@ -14,8 +14,8 @@ Budget::Budget(std::vector<DeviceMemory> devices, uint64_t max_vram) {
     const uint64_t spare = memory.free_bytes - std::min(memory.free_bytes, memory.headroom_bytes);
     Device device{.name = memory.device, .usable = spare - std::min(spare, memory.kept_bytes)};
     const uint64_t allowed = max_vram - std::min(max_vram, memory.kept_bytes);
-    const bool is_host = is_processor(memory.device);
-    if (max_vram > 0 && !is_host && allowed < device.usable) {
+    const bool has_vram = !is_processor(memory.device) && !is_mynah(memory.device);
+    if (max_vram > 0 && has_vram && allowed < device.usable) {
       device.usable = allowed;
       device.limited = true;
     }

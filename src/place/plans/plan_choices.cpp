@@ -101,7 +101,7 @@ class Gatherer {
     if (!last.empty()) {
       return fmt::format("failed its proof: {}", failure);
     }
-    if (card_index(device)) {
+    if (card_index(device) || is_mynah(device)) {
       return of_other_type ? fmt::format("was not measured as {}", storage_text(wish_.storage))
                            : "was not proven";
     }

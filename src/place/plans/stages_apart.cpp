@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "place/terms/device_name.h"
+
 namespace mynah::place {
 namespace {
 
@@ -181,6 +183,7 @@ std::vector<StagesApart> imagine_apart(const PlanInput& input) {
   }
   others.erase("cpu");
   others.erase("ref");
+  std::erase_if(others, is_mynah);  // which does all of a model, or nothing
   std::vector<StagesApart> imagined;
   if (others.empty() || !input.together) {
     return imagined;

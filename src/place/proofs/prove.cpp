@@ -23,7 +23,8 @@ constexpr milliseconds kStep{20000};
 std::set<std::string> devices_to_try(const StagePlaces& places) {
   std::set<std::string> devices;
   for (const auto& [stage, where] : places) {
-    if (where.device != "cpu" || !is_apart(places)) {
+    // Another mynah proved its own devices: of it the model's probe tells.
+    if (!is_mynah(where.device) && (where.device != "cpu" || !is_apart(places))) {
       devices.insert(where.device);
     }
   }

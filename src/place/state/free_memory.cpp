@@ -29,6 +29,11 @@ std::vector<DeviceMemory> FreeMemory::now(bool cards) {
     all.push_back(processor);
     all.back().device = name;
   }
+  // Another mynah minds its memory itself.
+  constexpr uint64_t kPlenty = uint64_t{1} << 50;
+  for (const AnotherMynah& mynah : context_.options().request.mynahs) {
+    all.push_back({.device = mynah.name, .total_bytes = 0, .free_bytes = kPlenty});
+  }
   if (cards) {
     std::ranges::copy(of_cards(), std::back_inserter(all));
   }

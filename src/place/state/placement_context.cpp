@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "place/elsewhere/mynah_client.h"
 #include "place/terms/device_name.h"
 
 namespace mynah::place {
@@ -26,7 +27,37 @@ const Discovery& PlacementContext::discovery() {
   return discovery_;
 }
 
+Result<MynahFacts> PlacementContext::mynah(const std::string& device) {
+  const auto named = std::ranges::find(options_.request.mynahs, device, &AnotherMynah::name);
+  if (named == options_.request.mynahs.end()) {
+    return fail(ErrorCode::Device, "was not named");
+  }
+  const std::lock_guard lock(mynahs_mutex_);
+  auto known = mynahs_.find(device);
+  if (known == mynahs_.end()) {
+    auto told = MynahClient(*named).facts(options_.stop);
+    if (!told && told.error().code == ErrorCode::Cancelled) {
+      return told;
+    }
+    known = mynahs_.emplace(device, std::move(told)).first;
+  }
+  return known->second;
+}
+
+void PlacementContext::forget_mynah(const std::string& device) {
+  const std::lock_guard lock(mynahs_mutex_);
+  mynahs_.erase(device);
+}
+
 DeviceIdentity PlacementContext::identity(const std::string& device) {
+  if (is_mynah(device)) {
+    const auto named = std::ranges::find(options_.request.mynahs, device, &AnotherMynah::name);
+    const auto told = mynah(device);
+    return {.device = device,
+            .name = named == options_.request.mynahs.end() ? device : named->address(),
+            .driver = told ? told->build : std::string(),
+            .uuid = {}};
+  }
   return card_index(device) ? identity_of(device, discovery()) : identity_without_discovery(device);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "place/elsewhere/mynah_facts.h"
 #include "place/state/placer_options.h"
 #include "place/terms/model_id.h"
 
@@ -41,7 +42,15 @@ class PlacementContext {
     return discovered_at_;
   }
 
-  // What tells a device from another of the same name; what there is is found out for a card alone.
+  // What another mynah that the request names tells of itself, asked when it is first needed. A
+  // refusal is to be read behind its name: "cannot be reached: ...".
+  Result<MynahFacts> mynah(const std::string& device);
+
+  // It is asked anew the next time.
+  void forget_mynah(const std::string& device);
+
+  // What tells a device from another of the same name; what there is is found out for a card alone,
+  // and for another mynah.
   [[nodiscard]] DeviceIdentity identity(const std::string& device);
 
   // The same of the devices of `places`, in its order.
@@ -77,6 +86,8 @@ class PlacementContext {
   std::once_flag discovered_;
   Discovery discovery_;
   std::chrono::steady_clock::time_point discovered_at_;
+  std::mutex mynahs_mutex_;  // one of them is asked at a time
+  std::map<std::string, Result<MynahFacts>> mynahs_;
   mutable std::mutex mutex_;
   std::vector<ExpectedModel> models_;
   std::map<ModelId, StageDevices> only_;

@@ -56,11 +56,14 @@ std::string Planner::why_not_preferred(ModelId model, const StagePlaces& places)
   for (const auto& [stage, where] : places) {
     const StageDevices wanted = wishes_.wanted(model, stage);
     const std::optional<StageChoice> chosen = choice(model, stage);
-    if (wanted.automatic || !chosen || chosen->plan.device != where.device) {
+    if ((wanted.automatic && !wanted.fastest) || !chosen || chosen->plan.device != where.device) {
       continue;
     }
     std::vector<std::string> whys;
     for (const std::string& device : wanted.devices) {
+      if (wanted.fastest && !is_mynah(device)) {
+        continue;
+      }
       if (device == where.device) {
         break;
       }

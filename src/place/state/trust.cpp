@@ -20,12 +20,17 @@ Trust::Refusal Trust::refusal(ModelId model, const StageDevice& where) {
     const std::lock_guard lock(mutex_);
     if (const auto failed = excluded_.find(device);
         failed != excluded_.end() && failed->second.is_open()) {
-      return {.why = "failed: " + failed->second.reason};
+      const std::string& why = failed->second.reason;
+      const bool was_asked = is_mynah(device) && !why.starts_with("it ");
+      return {.why = was_asked ? why : "failed: " + why};
     }
     if (const auto full = no_room_.find({model, where});
         full != no_room_.end() && full->second.since.is_open()) {
       return {.why = no_room_text(model.group, full->second.no_room), .no_room = true};
     }
+  }
+  if (is_mynah(device)) {
+    return mynah_refusal(model, device);
   }
   if (!card_index(device)) {
     return {};  // nothing is known of these before they are tried
@@ -46,6 +51,41 @@ Trust::Refusal Trust::refusal(ModelId model, const StageDevice& where) {
   const Finding& first = findings.front();
   return {.why = fmt::format("cannot be used: {}{}{}", first.reason,
                              first.remedy.empty() ? "" : "; ", first.remedy)};
+}
+
+Trust::Refusal Trust::mynah_refusal(ModelId model, const std::string& device) {
+  const PlacerOptions& options = context_.options();
+  const std::optional<ModelFile> file = context_.file(model);
+  if (options.storage || (file && is_wanted_exact(*file))) {
+    return {.why =
+                "computes with the types that its own command chose: leave --storage and "
+                "--precision out"};
+  }
+  const auto told = context_.mynah(device);
+  if (!told) {
+    // It is tried again in the background, as what failed is.
+    const std::lock_guard lock(mutex_);
+    excluded_[device].failed(context_.now(), told.error().message);
+    return {.why = told.error().message};
+  }
+  const auto digest = file ? model_digest(path_of(*file), options.cache_folder)
+                           : Result<std::string>(fail(ErrorCode::NotFound, "no model is open"));
+  if (!digest) {
+    return {.why = "was not asked: " + digest.error().message};
+  }
+  if (told->find(*digest) == nullptr) {
+    context_.forget_mynah(device);  // it may be pulled there
+    constexpr size_t kShort = 12;
+    std::vector<std::string> names;
+    for (const MynahModel& one : told->models) {
+      names.push_back(one.name);
+    }
+    return {.why = fmt::format("has not this very model (sha256 {}...), but {}; `mynah pull` there "
+                               "what is used here",
+                               digest->substr(0, kShort),
+                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))};
+  }
+  return {};
 }
 
 // What is known of cards that cannot be used is why another has not its number.
@@ -96,7 +136,9 @@ void Trust::distrust(const StagePlaces& places, const Error& reason) {
       known.failed(context_.now(), what);
     }
     context_.prover().failed(context_.identity(where.device), what);
-    forget_computed();
+    if (!is_mynah(where.device)) {
+      forget_computed();
+    }
   }
 }
 
@@ -160,6 +202,11 @@ DeviceProof Trust::prove_behind(const ModelFile& file, const StageDevice& where)
 std::string Trust::why_still_excluded(const std::string& device) {
   bool passed = false;
   std::string why;
+  if (is_mynah(device)) {
+    if (const auto told = context_.mynah(device); !told) {
+      return told.error().message;
+    }
+  }
   for (const auto& [id, file] : context_.models()) {
     if (!wishes_.may_be_on(id, device)) {
       continue;
@@ -193,6 +240,9 @@ void Trust::prove_failed_again() {
     const auto anywhere = context_.prover().store().distrust(context_.identity(device));
     if (!here.is_open() || here.waits(now) || (anywhere && anywhere->waits(now))) {
       continue;
+    }
+    if (is_mynah(device)) {
+      context_.forget_mynah(device);  // another program may answer there now
     }
     const std::string why = why_still_excluded(device);
     const std::lock_guard lock(mutex_);

@@ -74,6 +74,8 @@ class Trust {
     Distrust since;
   };
 
+  // Whether another mynah is out of the question for a model.
+  [[nodiscard]] Refusal mynah_refusal(ModelId model, const std::string& device);
   // Why a card that is named is not among what was found, to be read behind its name.
   [[nodiscard]] std::string why_not_here();
   void forget_computed();

@@ -95,7 +95,7 @@ bool Wishes::may_be_on(ModelId model, const std::string& device) const {
 std::optional<DType> Wishes::storage_of(ModelId model, Stage stage,
                                         const std::string& device) const {
   const PlacerOptions& options = context_.options();
-  if (!kind_of(model.group).has_types) {
+  if (!kind_of(model.group).has_types || is_mynah(device)) {
     return std::nullopt;
   }
   if (options.storage) {
@@ -128,7 +128,7 @@ std::vector<std::optional<DType>> Wishes::types_on(ModelId model, const std::str
   const PlacerOptions& options = context_.options();
   const bool may_be_smaller =
       kind_of(model.group).has_types && !options.storage && options.precision == Precision::Fast;
-  if (!is_processor(device) && may_be_smaller && types.front() != DType::I8) {
+  if (!is_processor(device) && !is_mynah(device) && may_be_smaller && types.front() != DType::I8) {
     types.emplace_back(DType::I8);
   }
   return types;

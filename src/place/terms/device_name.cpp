@@ -64,6 +64,12 @@ bool is_for_auto(const std::string& device) {
   return device == "cpu" || card_index(device);
 }
 
+bool is_mynah(const std::string& device) {
+  const std::vector<std::string> here = device_names();
+  return !device.empty() && std::ranges::find(here, device) == here.end() && !card_index(device) &&
+         !is_elsewhere(device);
+}
+
 std::string full_device_name(const std::string& device) {
   const std::optional<int> card = card_index(device);
   return card ? fmt::format("cuda:{}", *card) : device;

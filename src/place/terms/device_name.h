@@ -23,6 +23,9 @@ namespace mynah::place {
 // Whether auto may choose it: ref and simt are there to check others against.
 [[nodiscard]] bool is_for_auto(const std::string& device);
 
+// Whether it is none of this machine's: a name that another mynah may have (another_mynah.h).
+[[nodiscard]] bool is_mynah(const std::string& device);
+
 // One device by one name: "cuda:0" for "cuda"; any other stays as it is.
 [[nodiscard]] std::string full_device_name(const std::string& device);
 

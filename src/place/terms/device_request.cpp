@@ -64,8 +64,35 @@ std::unexpected<Error> refuse_beside(std::string_view text) {
                           text));
 }
 
+// A word that names another mynah, here or before.
+Result<std::string> mynah_of(std::string_view word, std::vector<AnotherMynah>& known) {
+  const auto before = std::ranges::find(known, word, &AnotherMynah::name);
+  if (before != known.end()) {
+    return before->name;
+  }
+  MYNAH_TRY(AnotherMynah mynah, parse_another_mynah(word));
+  const std::vector<std::string> scopes = scope_names();
+  if (std::ranges::find(scopes, mynah.name) != scopes.end()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--device: another mynah cannot be called {}, as a stage or a group of "
+                            "them is; its name is yours to choose: box=mynah://...",
+                            mynah.name));
+  }
+  const auto same = std::ranges::find(known, mynah.name, &AnotherMynah::name);
+  if (same != known.end() && *same != mynah) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--device: {} is two mynahs: give each a name of its own", mynah.name));
+  }
+  std::string name = mynah.name;
+  if (same == known.end()) {
+    known.push_back(std::move(mynah));
+  }
+  return name;
+}
+
 // Adds one device's word to a list.
-Status add_word(StageDevices& list, bool first, std::string_view word, std::string_view text) {
+Status add_word(StageDevices& list, bool first, std::string_view word, std::string_view text,
+                std::vector<AnotherMynah>& mynahs) {
   if (word.starts_with(kProfile)) {
     return fail(
         ErrorCode::Usage,
@@ -77,9 +104,15 @@ Status add_word(StageDevices& list, bool first, std::string_view word, std::stri
                             "found '{}'; leave auto out, or the devices beside it",
                             text));
   }
-  MYNAH_TRY_STATUS(check_device(std::string(word)));
+  std::string name;
+  if (is_another_mynah(word) ||
+      std::ranges::find(mynahs, word, &AnotherMynah::name) != mynahs.end()) {
+    MYNAH_TRY(name, mynah_of(word, mynahs));
+  } else {
+    MYNAH_TRY_STATUS(check_device(std::string(word)));
+    name = full_device_name(std::string(word));
+  }
   list.automatic = word == kAuto;
-  std::string name = full_device_name(std::string(word));
   if (!list.automatic && std::ranges::find(list.devices, name) == list.devices.end()) {
     list.devices.push_back(std::move(name));
   }
@@ -87,13 +120,14 @@ Status add_word(StageDevices& list, bool first, std::string_view word, std::stri
 }
 
 // Adds an item to a list: a device, or in front of all others several, with '+' between them.
-Status add_item(StageDevices& list, bool first, std::string_view item, std::string_view text) {
+Status add_item(StageDevices& list, bool first, std::string_view item, std::string_view text,
+                std::vector<AnotherMynah>& mynahs) {
   const std::vector<std::string_view> words = split(item, '+');
   if (words.size() > 1 && !first) {
     return refuse_beside(text);
   }
   for (size_t i = 0; i < words.size(); ++i) {
-    MYNAH_TRY_STATUS(add_word(list, first && i == 0, trimmed(words[i], kSpace), text));
+    MYNAH_TRY_STATUS(add_word(list, first && i == 0, trimmed(words[i], kSpace), text, mynahs));
   }
   if (words.size() > 1) {
     list.beside = list.devices.size();
@@ -109,6 +143,44 @@ Status check_beside(const DeviceRequest& request, std::string_view text) {
     if (std::max(list.beside, first.beside) > 1 &&
         (!hears_windows(group_of(stage)) || list != first)) {
       return refuse_beside(text);
+    }
+  }
+  return {};
+}
+
+bool has_mynah(const StageDevices& list) {
+  return std::ranges::any_of(list.devices, is_mynah);
+}
+
+// Another mynah computes all stages of a model, of those kinds that it is asked for; what it does
+// not do is done here. `named`: the stage or its group has a list of its own.
+Status settle_mynahs(DeviceRequest& request, Stage stage, bool named, std::string_view text) {
+  StageDevices& list = request.of(stage);
+  if (!has_mynah(list)) {
+    return {};
+  }
+  const std::string_view group = group_name(group_of(stage));
+  if (!kind_of(group_of(stage)).elsewhere) {
+    if (named) {
+      return fail(
+          ErrorCode::Usage,
+          fmt::format("--device: {} is not done by another mynah, found '{}'; name a device "
+                      "of this machine for it",
+                      group, text));
+    }
+    std::erase_if(list.devices, is_mynah);
+    if (list.devices.empty()) {
+      list.devices.emplace_back("cpu");
+    }
+    list.beside = std::min(list.beside, list.devices.size());
+    return {};
+  }
+  for (const Stage other : stages_of(group_of(stage))) {
+    if (request.of(other).devices != list.devices) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("--device: another mynah does all of {0}, found it for a stage alone "
+                              "in '{1}'; name it as {0}=",
+                              group, text));
     }
   }
   return {};
@@ -146,7 +218,7 @@ std::vector<std::string> named_devices(const DeviceRequest& request) {
 }
 
 std::string list_text(const StageDevices& list) {
-  if (list.automatic) {
+  if (list.automatic && !list.fastest) {
     return std::string(kAuto);
   }
   const std::span devices(list.devices);
@@ -159,7 +231,7 @@ std::string list_text(const StageDevices& list) {
 
 // Automatic for no other reason than that nothing names it.
 bool is_unnamed(const StageDevices& list) {
-  return list.automatic && !list.devices.empty();
+  return list.automatic && !list.fastest && !list.devices.empty();
 }
 
 }  // namespace
@@ -169,25 +241,26 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
   if (text.starts_with(kProfile)) {
     return parse_profile(text);
   }
+  DeviceRequest request;
   std::map<std::string_view, StageDevices> lists;  // by scope; "" is the list in front
   std::string_view scope;
   for (std::string_view item : items_of(text)) {
     const size_t equals = item.find('=');
-    if (equals != std::string_view::npos) {
+    const bool scoped = equals != std::string_view::npos && !is_another_mynah(item);
+    if (scoped) {
       scope = trimmed(item.substr(0, equals), kSpace);
       item = trimmed(item.substr(equals + 1), kSpace);
       MYNAH_TRY_STATUS(check_scope(scope));
     }
     const auto [list, is_new] = lists.try_emplace(scope);
-    if (equals != std::string_view::npos && !is_new) {
+    if (scoped && !is_new) {
       return fail(ErrorCode::Usage,
                   fmt::format("--device: wanted one list for {0}, found two in '{1}'; name its "
                               "devices in order behind one '{0}='",
                               scope, text));
     }
-    MYNAH_TRY_STATUS(add_item(list->second, is_new, item, text));
+    MYNAH_TRY_STATUS(add_item(list->second, is_new, item, text, request.mynahs));
   }
-  DeviceRequest request;
   std::array<bool, kMostStages> named{};  // by number_of()
   for (const Stage stage : all_stages()) {
     for (const std::string_view key :
@@ -204,6 +277,15 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
     if (!named[number_of(stage)]) {
       request.of(stage).devices = among;
     }
+  }
+  for (const Stage stage : all_stages()) {
+    const bool own =
+        lists.contains(stage_name(stage)) || lists.contains(group_name(group_of(stage)));
+    MYNAH_TRY_STATUS(settle_mynahs(request, stage, own, text));
+  }
+  for (StageDevices& list : request.stages) {
+    list.fastest = list.beside == 1 && list.devices.size() > 1 && has_mynah(list);
+    list.automatic = list.automatic || list.fastest;
   }
   MYNAH_TRY_STATUS(check_beside(request, text));
   return request;

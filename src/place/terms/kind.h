@@ -42,6 +42,9 @@ struct Kind {
   // It goes along with a model that was asked for: a profile that is named need not place it.
   bool goes_along = false;
 
+  // Another mynah may do it (another_mynah.h).
+  bool elsewhere = false;
+
   // A model of the kind in a worker, where it answers what is asked of the kind alone. None is open
   // yet.
   std::unique_ptr<HostedModel> (*host)(HostServices& services);

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "place/terms/another_mynah.h"
 #include "place/terms/stage.h"
 #include "speech/voice_loading.h"
 #include "tensor/backend.h"
@@ -107,6 +108,7 @@ struct DeviceSettings {
   int cuda_level = 0;                          // MYNAH_CUDA_LEVEL; 0: what suits the card
   std::string image_folder;                    // of compiled kernels
   int threads = 1;                             // of the processor
+  std::vector<AnotherMynah> mynahs{};          // elsewhere, that --device names
 };
 
 }  // namespace mynah::place

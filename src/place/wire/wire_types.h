@@ -44,8 +44,13 @@ void wire(Archive& a, StageDevice& v) {
 }
 
 template <class Archive>
+void wire(Archive& a, AnotherMynah& v) {
+  a(v.name, v.host, v.port, v.secure, v.key_file, v.ca_file, v.fingerprint);
+}
+
+template <class Archive>
 void wire(Archive& a, DeviceSettings& v) {
-  a(v.cuda_driver, v.visible_devices, v.cuda_level, v.image_folder, v.threads);
+  a(v.cuda_driver, v.visible_devices, v.cuda_level, v.image_folder, v.threads, v.mynahs);
 }
 
 template <class Archive>

@@ -4,14 +4,18 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "base/thread_pool.h"
+#include "place/elsewhere/mynah_client.h"
 #include "place/wire/wire_types.h"
 #include "place/wire/worker_protocol.h"
 #include "speech/probe.h"
@@ -52,6 +56,17 @@ class RequestStops {
   std::map<size_t, std::stop_source> rows_;
 };
 
+// Another mynah, as a model in a worker asks it: each sign of life is a step of its last stage, for
+// the watchdog to see. One thread at a time.
+class MynahCaller {
+ public:
+  virtual ~MynahCaller() = default;
+
+  // As MynahClient::ask(). Throws DeviceError of code Cancelled where the call is to end.
+  virtual Status ask(std::string_view route, std::span<const std::byte> body,
+                     const MynahClient::ResultTaker& on_result, const std::stop_token& stop) = 0;
+};
+
 // What the models of a host need of it.
 class HostServices {
  public:
@@ -59,6 +74,10 @@ class HostServices {
 
   // A stage's own view of a device, which lives until the stage is opened anew.
   virtual Result<Backend*> open(Stage stage, const StageDevice& where) = 0;
+
+  // Another mynah that a group's stages are on, by its name as a device; null: it is none's.
+  virtual Result<std::unique_ptr<MynahCaller>> mynah(StageGroup group,
+                                                     const StageDevice& where) = 0;
 
   // The stages of a group are called anew: a batch, a clause.
   virtual void begin_call(StageGroup group) = 0;

@@ -44,6 +44,21 @@ class CoreWaits {
   std::map<pid_t, ThreadTimes> before_;
 };
 
+// The watch must outlive it.
+class WatchedMynah final : public MynahCaller {
+ public:
+  WatchedMynah(AnotherMynah mynah, StageWatch& watch) : client_(std::move(mynah)), watch_(watch) {}
+
+  Status ask(std::string_view route, std::span<const std::byte> body,
+             const MynahClient::ResultTaker& on_result, const std::stop_token& stop) override {
+    return client_.ask(route, body, on_result, [this] { watch_.before("elsewhere"); }, stop);
+  }
+
+ private:
+  MynahClient client_;
+  StageWatch& watch_;
+};
+
 }  // namespace
 
 StageHost::StageHost(Pulse& pulse, DeviceThreads& threads)
@@ -133,11 +148,28 @@ Result<Backend*> StageHost::open(Stage stage, const StageDevice& where) {
     devices_.emplace(where.device, std::move(opened));
   }
   hosted.device = where.device;
+  hosted.address.clear();
   const OpenedDevice& device = devices_.at(where.device);
   hosted.watch = std::make_unique<StageWatch>(stage, signs_, device.pool.get());
   hosted.watch->set_faults(faults_);
   hosted.backend = std::make_unique<WatchedBackend>(*device.backend, hosted.watch.get());
   return hosted.backend.get();
+}
+
+Result<std::unique_ptr<MynahCaller>> StageHost::mynah(StageGroup group, const StageDevice& where) {
+  const auto known = std::ranges::find(settings_.mynahs, where.device, &AnotherMynah::name);
+  if (known == settings_.mynahs.end()) {
+    return nullptr;
+  }
+  for (const Stage stage : stages_of(group)) {
+    HostedStage& hosted = stages_[number_of(stage)];
+    hosted = {};
+    hosted.device = where.device;
+    hosted.address = known->address();
+    hosted.watch = std::make_unique<StageWatch>(stage, signs_);
+    hosted.watch->set_faults(faults_);
+  }
+  return std::make_unique<WatchedMynah>(*known, *stages_[number_of(stages_of(group).back())].watch);
 }
 
 void StageHost::begin_call(StageGroup group) {
@@ -199,6 +231,12 @@ Result<WireWriter> StageHost::report(WireReader& in) {
   for (const Stage stage : all_stages()) {
     const HostedStage& hosted = stages_[number_of(stage)];
     if (hosted.backend == nullptr) {
+      if (!hosted.address.empty()) {
+        reports.push_back({.stage = stage,
+                           .device = hosted.device,
+                           .architecture = hosted.address,
+                           .milliseconds = signs_.clock.milliseconds(stage)});
+      }
       continue;
     }
     const auto memory = hosted.backend->device_memory();

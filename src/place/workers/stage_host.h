@@ -35,10 +35,12 @@ class StageHost final : private HostServices {
   struct HostedStage {
     std::string device;
     std::unique_ptr<StageWatch> watch;
-    std::unique_ptr<WatchedBackend> backend;
+    std::unique_ptr<WatchedBackend> backend;  // null: another mynah computes it, or nobody
+    std::string address;                      // of that
   };
 
   Result<Backend*> open(Stage stage, const StageDevice& where) override;
+  Result<std::unique_ptr<MynahCaller>> mynah(StageGroup group, const StageDevice& where) override;
   void begin_call(StageGroup group) override;
   void release_idle_memory();
   void show_what_was_done();

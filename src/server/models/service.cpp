@@ -12,6 +12,7 @@
 #include "server/models/openai_names.h"
 #include "speech/window_model.h"
 #include "store/families.h"
+#include "store/sha256.h"
 
 namespace mynah::server {
 namespace {
@@ -88,6 +89,10 @@ Result<Hearing> Service::hearing(const std::string& name) {
     const std::lock_guard lock(mutex_);
     meant = default_;
   }
+  return open_model(std::move(meant));
+}
+
+Result<Hearing> Service::open_model(std::string meant) {
   engine::RecognizerWish wish;
   wish.model = std::move(meant);
   wish.vad_model = options_.vad_model;
@@ -203,6 +208,43 @@ Status Service::load(const std::string& name) {
   MYNAH_TRY(const auto chosen, engine::speaking_model(wish, surroundings_.environment));
   MYNAH_TRY(const auto lease, engine_->synthesizer(wish, chosen, engine::Engine::Warm::Yes));
   return {};
+}
+
+std::vector<Service::HearingFile> Service::hearing_files() const {
+  const StoreFolders folders = engine::store_folders(surroundings_.environment);
+  const Store store(folders);
+  std::vector<HearingFile> files;
+  const auto add = [&](const std::string& meant, const std::string& path) {
+    // What cannot be read is not offered.
+    if (auto digest = model_digest(path, folders.cache)) {
+      files.push_back({.name = name_of(path), .meant = meant, .digest = *std::move(digest)});
+    }
+  };
+  for (const StoredModel& model : store.list()) {
+    if (is_for(model.family, FamilyKind::SpeechToText)) {
+      add(model.name, model.path());
+    }
+  }
+  std::string first;
+  {
+    const std::lock_guard lock(mutex_);
+    first = default_;
+  }
+  if (first.contains('/')) {
+    add(first, first);  // whoever started the server named a file
+  }
+  return files;
+}
+
+Result<Hearing> Service::hearing_of(const std::string& digest) {
+  const std::vector<HearingFile> files = hearing_files();
+  const auto found = std::ranges::find(files, digest, &HearingFile::digest);
+  if (found == files.end()) {
+    constexpr size_t kShort = 12;
+    return fail(ErrorCode::NotFound, fmt::format("there is no model with the SHA-256 {}... here",
+                                                 digest.substr(0, kShort)));
+  }
+  return open_model(found->meant);
 }
 
 Status Service::take_as_default(const std::string& name) {

@@ -66,6 +66,18 @@ class Service {
   // NotFound where names are strict; else the errors of opening.
   [[nodiscard]] Result<Hearing> hearing(const std::string& name);
 
+  // The models that are here and hear, with the SHA-256 of each (model_digest()).
+  struct HearingFile {
+    std::string name;
+    std::string meant;  // as it is opened: the same, or its path
+    std::string digest;
+  };
+
+  [[nodiscard]] std::vector<HearingFile> hearing_files() const;
+
+  // The model of that very file, opened where it is not. NotFound where there is none.
+  [[nodiscard]] Result<Hearing> hearing_of(const std::string& digest);
+
   // Requests that name none mean that model from now on; it is opened. NotFound where it is not
   // here.
   [[nodiscard]] Status take_as_default(const std::string& name);
@@ -117,6 +129,8 @@ class Service {
 
   // The model that has that very voice.
   [[nodiscard]] Result<Speaking> speaking_by(const std::string& voice, const std::string& language);
+  // The model that is called so in the store, or by its path.
+  [[nodiscard]] Result<Hearing> open_model(std::string meant);
   // What a client's name means; "": nothing that is known.
   [[nodiscard]] std::string meant_by(const std::string& name) const;
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "place/kinds/windows/windows.h"
+#include "place/kinds/windows/windows_elsewhere.h"
 #include "place/kinds/windows/windows_wire.h"
 #include "place/workers/hosted_model.h"
 #include "tensor/device_error.h"
@@ -19,7 +20,7 @@ class HostedWindows final : public HostedModel {
                                                          RequestStops& stops) override {
     switch (what) {
       case Ask::OpenWindows:
-        return open(in);
+        return open(in, stops);
       case Ask::NewDecoder:
         return new_decoder(in);
       case Ask::DropDecoder:
@@ -49,13 +50,18 @@ class HostedWindows final : public HostedModel {
   }
 
  private:
-  Result<WireWriter> open(WireReader& in) {
+  Result<WireWriter> open(WireReader& in, RequestStops& stops) {
     WindowsFile file;
     StageDevice encoder;
     StageDevice decoder;
     in(file, encoder, decoder);
     MYNAH_TRY_STATUS(check_read(in));
     close();
+    MYNAH_TRY(auto mynah, host_.mynah(kSttGroup, encoder));
+    if (mynah != nullptr) {
+      MYNAH_TRY(windows_, open_windows_elsewhere(file, std::move(mynah), stops.all()));
+      return WireWriter();
+    }
     MYNAH_TRY(Backend * of_encoder, host_.open(kSttEncoder, encoder));
     MYNAH_TRY(Backend * of_decoder, host_.open(kSttDecoder, decoder));
     MYNAH_TRY(const auto opened, open_hearing(file.path));

@@ -42,8 +42,11 @@ Status open_windows_in(WorkerLane& worker, const ModelFile& file, const StagePla
                      places.at(kSttEncoder), places.at(kSttDecoder));
 }
 
-constexpr Kind kWindowsRow{
-    .name = "stt", .stages = kWindowsStages, .host = host_windows, .open_in = open_windows_in};
+constexpr Kind kWindowsRow{.name = "stt",
+                           .stages = kWindowsStages,
+                           .elsewhere = true,
+                           .host = host_windows,
+                           .open_in = open_windows_in};
 
 }  // namespace
 

@@ -1,0 +1,151 @@
+#include "server/elsewhere/windows.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/ascii.h"
+#include "place/kinds/windows/windows_questions.h"
+#include "place/terms/device_name.h"
+#include "server/elsewhere/answer_frames.h"
+#include "server/http/errors.h"
+#include "speech/window_queue.h"
+#include "tensor/device_error.h"
+
+namespace mynah::server {
+namespace {
+
+// The body where values of eight bytes may begin.
+std::vector<std::byte> bytes_of(const Exchange& exchange) {
+  const auto bytes = std::as_bytes(std::span(exchange.body().text));
+  return {bytes.begin(), bytes.end()};
+}
+
+void refuse(Exchange& exchange, const Error& error) {
+  exchange.answer(openai_error(error));
+}
+
+// Who hears by another mynah would send on what it is sent: two that do might for ever.
+Status check_here(const Hearing& hearing) {
+  const std::string devices = hearing.lease->device();
+  for (const std::string_view some : split(devices, '+')) {
+    for (const std::string_view device : split(some, ',')) {
+      if (place::is_mynah(std::string(device))) {
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("{} is heard by another mynah there, {}, too: name that one",
+                                hearing.name, device));
+      }
+    }
+  }
+  return {};
+}
+
+// Opens the model of the question, and checks that it can be asked that.
+Result<Hearing> open_for(Service& service, const place::WindowsQuestion& question) {
+  MYNAH_TRY(Hearing hearing, service.hearing_of(question.digest));
+  MYNAH_TRY_STATUS(check_here(hearing));
+  if (hearing.lease->model == nullptr || hearing.lease->recognizer->windows() == nullptr) {
+    return fail(ErrorCode::Unsupported, "the model does not hear in windows");
+  }
+  const auto header = hearing.lease->model->header();
+  MYNAH_TRY_STATUS(place::check_question(question, header->facts()));
+  MYNAH_TRY_STATUS(header->check(question.options));
+  return hearing;
+}
+
+// Has the tasks heard through the queue that everybody's windows are heard through.
+Status hear(Service& service, const place::WindowsQuestion& question, Exchange& exchange,
+            AnswerFrames& frames, const std::stop_token& stop) {
+  MYNAH_TRY(const Hearing hearing, open_for(service, question));
+  if (question.tasks.empty()) {
+    return {};
+  }
+  const std::shared_ptr<WindowQueue> queue = hearing.lease->recognizer->windows();
+  std::mutex mutex;
+  std::condition_variable changed;
+  size_t left = question.tasks.size();
+  std::optional<Error> failed;
+  MYNAH_TRY(const auto client,
+            queue->client(question.options, question.urgent ? Urgency::Interactive : Urgency::Bulk,
+                          static_cast<int>(question.tasks.size())));
+  client->submit(
+      question.tasks, stop,
+      [&](size_t task, WindowQueue::Outcome outcome) {
+        if (outcome.heard) {
+          exchange.add_heard(question.tasks[task].duration_s());
+          frames.send(place::HeardAnswer{.task = static_cast<uint32_t>(task),
+                                         .heard = *std::move(outcome.heard),
+                                         .spent = outcome.spent});
+        }
+        const std::lock_guard lock(mutex);
+        if (!outcome.heard && !failed) {
+          failed = std::move(outcome.heard).error();
+        }
+        --left;
+        changed.notify_all();
+      },
+      question.draft);
+  const std::stop_callback on_stop(stop, [&client] { client->drop_stopped(); });
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return left == 0; });
+  return failed ? Status(std::unexpected(*failed)) : Status{};
+}
+
+Status probe(Service& service, const place::ProbeQuestion& question, AnswerFrames& frames) {
+  MYNAH_TRY(const Hearing hearing, service.hearing_of(question.digest));
+  MYNAH_TRY_STATUS(check_here(hearing));
+  if (hearing.lease->model == nullptr) {
+    return fail(ErrorCode::Unsupported, "the model does not hear in windows");
+  }
+  MYNAH_TRY(const Probe made, or_device_error([&] { return hearing.lease->model->probe(); }));
+  frames.send(made);
+  return {};
+}
+
+// Reads the question, or answers why it cannot.
+template <class Question>
+bool read_question(Exchange& exchange, std::span<const std::byte> bytes, Question& question) {
+  if (!speaks_protocol(exchange)) {
+    return false;
+  }
+  if (!place::read_wire(bytes, question)) {
+    refuse(exchange, {ErrorCode::InvalidInput, "the body is no question of another mynah's"});
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Handler windows_for_others(Service& service) {
+  return [&service](Exchange& exchange) {
+    const std::vector<std::byte> bytes = bytes_of(exchange);
+    place::WindowsQuestion question;
+    if (!read_question(exchange, bytes, question)) {
+      return;
+    }
+    AnswerFrames frames(exchange);
+    frames.answer([&](const std::stop_token& stop) {
+      return hear(service, question, exchange, frames, stop);
+    });
+  };
+}
+
+Handler probe_for_others(Service& service) {
+  return [&service](Exchange& exchange) {
+    const std::vector<std::byte> bytes = bytes_of(exchange);
+    place::ProbeQuestion question;
+    if (!read_question(exchange, bytes, question)) {
+      return;
+    }
+    AnswerFrames frames(exchange);
+    frames.answer(
+        [&](const std::stop_token& /*stop*/) { return probe(service, question, frames); });
+  };
+}
+
+}  // namespace mynah::server
