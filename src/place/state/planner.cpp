@@ -67,8 +67,10 @@ std::string Planner::why_not_preferred(ModelId model, const StagePlaces& places)
       if (device == where.device) {
         break;
       }
-      const auto other = std::ranges::find(chosen->plan.others, device, &OtherDevice::device);
-      if (other != chosen->plan.others.end()) {
+      const std::vector<OtherDevice>& others =
+          chosen->plan.together ? chosen->plan.together->others : chosen->plan.others;
+      const auto other = std::ranges::find(others, device, &OtherDevice::device);
+      if (other != others.end()) {
         whys.push_back(fmt::format("{} was preferred, but it {}", device, other->why));
       }
     }

@@ -19,8 +19,8 @@ constexpr size_t kDigestBytes = 32;
 std::unexpected<Error> refuse(std::string_view word, std::string_view why) {
   return fail(ErrorCode::Usage,
               fmt::format("--device: wanted another mynah as NAME=mynah://HOST:PORT (behind it "
-                          "?key-file=FILE, ca-file=FILE, fingerprint=AB:CD:..., open, with & "
-                          "between), found '{}': {}",
+                          "?key-file=FILE, ca-file=FILE, fingerprint=AB:CD:..., open, "
+                          "prefer, with & between), found '{}': {}",
                           word, why));
 }
 
@@ -86,6 +86,8 @@ Status take_option(std::string_view option, std::string_view word, bool& open,
             decoded(has_value ? option.substr(equals + 1) : std::string_view(), word));
   if (name == "open" && equals == option.size()) {
     open = true;
+  } else if (name == "prefer" && equals == option.size()) {
+    mynah.prefer = true;
   } else if (name == "key-file" && has_value) {
     mynah.key_file = std::move(value);
   } else if (name == "ca-file" && has_value) {
@@ -115,12 +117,15 @@ std::string AnotherMynah::address() const {
 }
 
 bool is_another_mynah(std::string_view word) {
-  const size_t equals = word.find('=');
-  return equals != std::string_view::npos && word.substr(equals + 1).starts_with(kMynahScheme);
+  const size_t scheme = word.find("://");
+  return scheme != std::string_view::npos && std::ranges::count(word.substr(0, scheme), '=') <= 1;
 }
 
 Result<AnotherMynah> parse_another_mynah(std::string_view word) {
   const size_t equals = std::min(word.find('='), word.size());
+  if (equals > word.find("://")) {
+    return refuse(word, "it has no name in front");
+  }
   AnotherMynah mynah;
   mynah.name = word.substr(0, equals);
   if (!is_name(mynah.name) || !is_mynah(mynah.name)) {

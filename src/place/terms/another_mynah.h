@@ -16,6 +16,7 @@ struct AnotherMynah {
   bool secure = true;       // https
   std::string key_file;     // whose first line is the key; "": none is sent
   std::string ca_file;      // certificates to trust besides the system's; "": none
+  bool prefer = false;      // taken before what stands behind it in a list, whatever it takes
   std::string fingerprint;  // "AB:CD:...": of the one certificate to trust; "": whichever is signed
 
   // "https://192.168.0.9:8080", safe to print.
@@ -27,7 +28,7 @@ struct AnotherMynah {
 // What an address of one begins with.
 inline constexpr std::string_view kMynahScheme = "mynah://";
 
-// Whether a word of --device names one: "box=mynah://...".
+// Whether a word of --device is meant to name one: "box=mynah://...", or an address alone.
 [[nodiscard]] bool is_another_mynah(std::string_view word);
 
 // Reads such a word. Usage where it is none, with what was wanted. The address is mynah://HOST:PORT
@@ -36,6 +37,7 @@ inline constexpr std::string_view kMynahScheme = "mynah://";
 //   ca-file=FILE       certificates to trust
 //   fingerprint=AB:..  the SHA-256 of its certificate, whoever signed it
 //   open               plain HTTP, as between a mynah and one that is served with --open
+//   prefer             it is taken where it stands in its list, and not only where it is faster
 // It is asked by https, but where "open" is said, or it is this machine and no certificate is.
 // A key goes over plain HTTP to this machine alone.
 [[nodiscard]] Result<AnotherMynah> parse_another_mynah(std::string_view word);

@@ -284,7 +284,10 @@ Result<DeviceRequest> parse_device_request(std::string_view text) {
     MYNAH_TRY_STATUS(settle_mynahs(request, stage, own, text));
   }
   for (StageDevices& list : request.stages) {
-    list.fastest = list.beside == 1 && list.devices.size() > 1 && has_mynah(list);
+    const bool ordered = std::ranges::any_of(request.mynahs, [&](const AnotherMynah& mynah) {
+      return mynah.prefer && std::ranges::find(list.devices, mynah.name) != list.devices.end();
+    });
+    list.fastest = list.beside == 1 && list.devices.size() > 1 && has_mynah(list) && !ordered;
     list.automatic = list.automatic || list.fastest;
   }
   MYNAH_TRY_STATUS(check_beside(request, text));

@@ -45,7 +45,7 @@ void wire(Archive& a, StageDevice& v) {
 
 template <class Archive>
 void wire(Archive& a, AnotherMynah& v) {
-  a(v.name, v.host, v.port, v.secure, v.key_file, v.ca_file, v.fingerprint);
+  a(v.name, v.host, v.port, v.secure, v.key_file, v.ca_file, v.prefer, v.fingerprint);
 }
 
 template <class Archive>
