@@ -1,5 +1,5 @@
-// The seeds of the fuzzers place_answer and kept_proof: good messages and files, from which a
-// fuzzer goes astray. They are written by
+// The seeds of the fuzzers place_answer, elsewhere and kept_proof: good messages and files, from
+// which a fuzzer goes astray. They are written by
 //   MYNAH_WRITE_SEEDS=1 build/release/tests/place/place_wire_test --gtest_filter='FuzzSeeds.*'
 // when a field is added, and this test holds them to be good.
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "place/kinds/kinds.h"
+#include "place/kinds/windows/windows_questions.h"
 #include "place/made_up_values.h"
 #include "place/proofs/kept_file.h"
 #include "place/wire/possible.h"
@@ -152,6 +153,20 @@ Seeds kept() {
            std::string(1, '\1').append(reinterpret_cast<const char*>(file.data()), file.size())}};
 }
 
+Seeds questions() {
+  static const std::vector<float> sound{0, 0.5F, -0.5F};
+  const WindowTask task{.samples = sound,
+                        .prompts = {"names"},
+                        .previous = {5, 7},
+                        .language = "en",
+                        .begun = some_text().segments};
+  return {{"windows", seed('w', WindowsQuestion{.digest = std::string(64, 'a'),
+                                                .urgent = true,
+                                                .options = {},
+                                                .tasks = {task, WindowTask{}}})},
+          {"probe", seed('p', ProbeQuestion{.digest = std::string(64, 'a'), .sound = sound})}};
+}
+
 void expect_seeds(const std::string& corpus, const Seeds& seeds) {
   const std::string folder = std::string(MYNAH_SOURCE_DIR) + "/tests/fuzz/corpus/" + corpus + "/";
   for (const auto& [name, bytes] : seeds) {
@@ -164,6 +179,10 @@ void expect_seeds(const std::string& corpus, const Seeds& seeds) {
 
 TEST(FuzzSeeds, OfAnswersAreThoseOfThisProgram) {
   expect_seeds("place_answer", answers());
+}
+
+TEST(FuzzSeeds, OfQuestionsAreThoseOfThisProgram) {
+  expect_seeds("elsewhere", questions());
 }
 
 TEST(FuzzSeeds, OfKeptFilesAreThoseOfThisProgram) {

@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 #include "place/kinds/kinds.h"
+#include "place/kinds/windows/windows_questions.h"
 #include "place/made_up_values.h"
 
 namespace mynah::place {
@@ -66,7 +67,8 @@ using AllTypes = ::testing::Types<
     Passing<HeardWindow>, Passing<WindowTimings>, Passing<PhonemeWord>, Passing<VoiceSettings>,
     Passing<SoundSpan>, Passing<PhonemeSound>, Passing<ClauseSound>, Passing<VoiceFacts>,
     Passing<VoiceFile>, Passing<DetectorFile>, Passing<WindowsFile>, Passing<VoiceModelFile>,
-    Passing<StageDevice>, Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>,
+    Passing<StageDevice>, Passing<AnotherMynah>, Passing<WindowsQuestion>, Passing<HeardAnswer>,
+    Passing<ProbeQuestion>, Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>,
     Passing<VoiceReading>, Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>,
     Passing<Probe>, Passing<ProbeTime>, Passing<ProbeReport>, Passing<WindowMemory>,
     Passing<FullWindow>, Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>,

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""A mynah that another one computes with (docs/placement.md, "A mynah elsewhere"): two processes on this machine, the text of
+both the same, whatever happens to the other: a key, https, a slow network, another model, and its death in the middle.
+
+usage: elsewhere.py MYNAH MYNAH_SHARED MYNAH_WEIGHTS
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from serving import Server, free_port, run_checks
+
+CLIPS = [f"speech/clips/librispeech_misc_{name}.flac" for name in ("1089-134686-0001", "1089-134691-0000", "1995-1837-0001")]
+ANSWERS = ("device", "placement", "timings")  # what differs by where it was heard
+
+
+class Relay:
+    """A network between. Answers are late by so much; each question of windows is counted, and `on_windows` told of it before it passes on."""
+
+    def __init__(self, port, late_s=0.0, on_windows=lambda number: None):
+        self.target, self.late_s, self.on_windows, self.windows = port, late_s, on_windows, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            there = self.listener.accept()[0]
+            try:
+                back = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                there.close()
+                continue
+            threading.Thread(target=self.pass_on, args=(there, back, False), daemon=True).start()
+            threading.Thread(target=self.pass_on, args=(back, there, True), daemon=True).start()
+
+    def pass_on(self, source, sink, answers):
+        try:
+            while piece := source.recv(65536):
+                if answers:
+                    time.sleep(self.late_s)
+                elif (found := re.search(rb"POST /v1/elsewhere/windows .*Content-Length: (\d+)", piece, re.S)) and int(found[1]) > 10_000:
+                    self.windows += 1
+                    self.on_windows(self.windows)
+                sink.sendall(piece)
+        except OSError:
+            pass  # one of them is gone, and the other hears of it
+        for end in (source, sink):
+            end.close()
+
+
+class Checks:
+    def __init__(self, program, shared, weights, home):
+        self.program, self.weights, self.home = program, weights, home
+        self.clips = [f"{shared}/{clip}" for clip in CLIPS]
+        self.local = self.hear("cpu")[0]
+        self.number = 0
+
+    def environment(self, folder):
+        plain = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
+        return plain | {"MYNAH_HOME": f"{self.home}/{folder}", "XDG_CACHE_HOME": f"{self.home}/{folder}/cache"}
+
+    def run(self, device, *options, clips=None):
+        command = [self.program, "transcribe", "--model", f"{self.weights}/tiny.en", "--vad-model", "builtin", "--json", "--device", device]
+        return subprocess.run(command + list(options) + (clips or self.clips), capture_output=True, text=True, env=self.environment("here"))
+
+    def hear(self, device, *options):
+        """Each recording's JSON, and what was said of it."""
+        done = self.run(device, *options)
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+    def same_as_local(self, heard):
+        assert len(heard) == len(self.local)
+        for one, other in zip(heard, self.local):
+            assert {key: value for key, value in one.items() if key not in ANSWERS} == \
+                {key: value for key, value in other.items() if key not in ANSWERS}
+
+    def other(self, *options, variables=None):
+        self.number += 1
+        return Server(self.program, self.weights, f"{self.home}/there{self.number}", ["--wyoming-port", "0", *options], variables or {})
+
+    @staticmethod
+    def port_of(server):
+        return server.address.rsplit(":", 1)[1]
+
+    def check_hears_what_is_heard_here(self):
+        other = self.other()
+        heard, said = self.hear(f"stt=box=mynah://127.0.0.1:{self.port_of(other)},vad=cpu")
+        self.same_as_local(heard)
+        assert {one["device"] for one in heard} == {"box"}, heard[0]["device"]
+        stage = heard[0]["placement"]["stages"][-1]
+        assert stage["proven_seconds_ago"] is not None and 0 <= stage["worst_error"] <= stage["error_bound"], stage
+        assert "proving box for stt" in said
+        assert other.stop() == 0
+        refused = self.run(f"box=mynah://127.0.0.1:{self.port_of(other)}")
+        assert refused.returncode == 3 and "box cannot be reached" in refused.stderr, refused.stderr
+
+    def dies_in_the_middle(self, end):
+        """With its second batch under way."""
+        other = self.other()
+        relay = Relay(int(self.port_of(other)))
+        device = f"box=mynah://{relay.address}?prefer,cpu"
+        self.hear(device)  # proves it
+        relay.windows, relay.on_windows = 0, lambda number: number == 2 and other.process.send_signal(end)
+        began = time.monotonic()
+        done = self.run(device, clips=self.clips * 6)
+        took_s = time.monotonic() - began
+        other.process.kill()
+        other.stop()
+        assert done.returncode == 0, done.stderr
+        heard = [json.loads(line) for line in done.stdout.splitlines()]
+        assert len(heard) == 6 * len(self.clips) and relay.windows >= 2, relay.windows
+        for i in range(0, len(heard), len(self.clips)):
+            self.same_as_local(heard[i:i + len(self.clips)])
+        moves = heard[-1]["placement"]["moves"]
+        assert [(move["from"], move["to"]) for move in moves] == [("box", "cpu")], moves
+        assert moves[0]["reason"].startswith("box "), moves
+        assert "stt goes on on cpu" in done.stderr, done.stderr
+        return moves[0]["reason"], took_s
+
+    def check_killed_in_the_middle(self):
+        reason, _ = self.dies_in_the_middle(signal.SIGKILL)
+        assert "left in the middle" in reason, reason
+
+    def check_stopped_in_the_middle(self):
+        """Its machine hangs: nobody closes the connection, and no sign of life comes."""
+        reason, _ = self.dies_in_the_middle(signal.SIGSTOP)
+        assert "gave no sign" in reason or "did not" in reason or "for" in reason, reason
+
+    def check_a_slow_network_is_not_taken(self):
+        other = self.other()
+        relay = Relay(int(self.port_of(other)), late_s=0.5)
+        heard, said = self.hear(f"box=mynah://{relay.address},cpu")
+        assert {one["device"] for one in heard} == {"cpu"}, said
+        assert "stt on cpu: box was" in said and "it takes" in said, said
+        heard, _ = self.hear(f"box=mynah://{relay.address}?prefer,cpu")
+        assert {one["device"] for one in heard} == {"box"}
+        self.same_as_local(heard)
+        other.stop()
+
+    def check_keys_and_https(self):
+        keys = f"{self.home}/keys"
+        os.makedirs(keys)
+        made = subprocess.run([self.program, "keys", "add", "kitchen", "--key-file", f"{keys}/keys.json", "--rights", "hear"],
+                              capture_output=True, text=True, check=True, env=self.environment("here"))
+        key = max(made.stdout.split(), key=len)
+        for name, text in {"right": key, "wrong": "mynah-wrong", "empty": ""}.items():
+            with open(f"{keys}/{name}", "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+        certificate = f"{keys}/certificate.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=box",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{keys}/key.pem", "-out", certificate], capture_output=True, check=True)
+        shown = subprocess.run(["openssl", "x509", "-noout", "-fingerprint", "-sha256", "-in", certificate], capture_output=True, text=True, check=True)
+        fingerprint = shown.stdout.strip().split("=")[1]
+        other = self.other("--key-file", f"{keys}/keys.json", "--tls-cert", certificate, "--tls-key", f"{keys}/key.pem")
+        address = f"box=mynah://127.0.0.1:{self.port_of(other)}"
+        for trust in (f"fingerprint={fingerprint}", f"ca-file={certificate}"):
+            heard, _ = self.hear(f"{address}?{trust}&key-file={keys}/right")
+            self.same_as_local(heard)
+            assert {one["device"] for one in heard} == {"box"}
+        for rest, told in {f"fingerprint={fingerprint}": "does not take the key", f"fingerprint={fingerprint}&key-file={keys}/wrong": "does not take the key",
+                           f"fingerprint={fingerprint}&key-file={keys}/empty": "there is no key in its key file",
+                           f"fingerprint={'00:' * 31}00&key-file={keys}/right": "shows another certificate",
+                           f"ca-file={keys}/right&key-file={keys}/right": "cannot read the certificates"}.items():
+            refused = self.run(f"{address}?{rest}")
+            assert refused.returncode == 3 and told in refused.stderr and key not in refused.stderr, (rest, refused.stderr)
+        other.stop()
+        assert key not in "".join(other.log)
+
+    def check_another_model_is_refused(self):
+        # No model of that file is there: the very one is wanted, whatever it is called.
+        shutil.copytree(f"{self.weights}/tiny.en", f"{self.home}/other/tiny.en")
+        with open(f"{self.home}/other/tiny.en/README.md", "a", encoding="utf-8") as file:
+            file.write("another\n")
+        changed = Server(self.program, f"{self.home}/other", f"{self.home}/there-changed", ["--wyoming-port", "0"], {})
+        refused = self.run(f"box=mynah://127.0.0.1:{self.port_of(changed)}")
+        changed.stop()
+        assert refused.returncode == 3 and "box has not this very model" in refused.stderr and "tiny.en" in refused.stderr, refused.stderr
+
+
+def main():
+    program, shared, weights = sys.argv[1:]
+    if not all(os.path.isfile(f"{shared}/{clip}") for clip in CLIPS) or not os.path.isdir(f"{weights}/tiny.en"):
+        print("no recordings or no weights here")
+        return 77
+    with tempfile.TemporaryDirectory() as home:
+        passed, failed = run_checks(Checks(program, shared, weights, home))
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())
