@@ -82,6 +82,10 @@ Json body_of(const Route& route) {
   if (route.accepts == Accepts::Nothing) {
     return {};
   }
+  if (!route.takes.empty()) {
+    const Json bytes = {{"type", "string"}, {"format", "binary"}};
+    return {{"required", true}, {"content", {{std::string(route.takes), {{"schema", bytes}}}}}};
+  }
   Json properties = Json::object();
   Json wanted = Json::array();
   for (const Field& field : route.fields) {

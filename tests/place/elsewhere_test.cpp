@@ -78,6 +78,10 @@ TEST(AnotherMynah, IsTheFastestOfItsListOrTheFirst) {
   EXPECT_TRUE(first->of(kSttEncoder).may_fall_back());
   const auto alone = parse_device_request("stt=box=mynah://h");
   EXPECT_FALSE(alone->of(kSttEncoder).may_fall_back());
+  // Alone for everything: who speaks is refused, who hears finds speech here.
+  const auto everything = parse_device_request("box=mynah://h");
+  EXPECT_EQ(everything->of(kTtsAcoustic).devices, std::vector<std::string>{"box"});
+  EXPECT_EQ(everything->of(stages_of(kVadGroup).front()).devices, std::vector<std::string>{"cpu"});
   const auto beside = parse_device_request("stt=box=mynah://h+cpu");
   EXPECT_EQ(beside->of(kSttEncoder).beside, 2U);
   EXPECT_FALSE(beside->of(kSttEncoder).automatic);

@@ -134,7 +134,7 @@ class Checks:
     def check_stopped_in_the_middle(self):
         """Its machine hangs: nobody closes the connection, and no sign of life comes."""
         reason, _ = self.dies_in_the_middle(signal.SIGSTOP)
-        assert "gave no sign" in reason or "did not" in reason or "for" in reason, reason
+        assert "no step in" in reason, reason
 
     def check_a_slow_network_is_not_taken(self):
         other = self.other()

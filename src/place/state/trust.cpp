@@ -9,6 +9,7 @@
 #include "backend/cuda/cuda_backend.h"
 #include "place/discovery/predict.h"
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 #include "store/packed_cache.h"
 #include "store/sha256.h"
 
@@ -56,6 +57,11 @@ Trust::Refusal Trust::refusal(ModelId model, const StageDevice& where) {
 Trust::Refusal Trust::mynah_refusal(ModelId model, const std::string& device) {
   const PlacerOptions& options = context_.options();
   const std::optional<ModelFile> file = context_.file(model);
+  if (!kind_of(model.group).elsewhere) {
+    return {.why = fmt::format("is another mynah, which does no {} for others: name a device of "
+                               "this machine for it",
+                               group_name(model.group))};
+  }
   if (options.storage || (file && is_wanted_exact(*file))) {
     return {.why =
                 "computes with the types that its own command chose: leave --storage and "

@@ -152,8 +152,8 @@ bool has_mynah(const StageDevices& list) {
   return std::ranges::any_of(list.devices, is_mynah);
 }
 
-// Another mynah computes all stages of a model, of those kinds that it is asked for; what it does
-// not do is done here. `named`: the stage or its group has a list of its own.
+// Another mynah computes all stages of a model, of those kinds that it does; what it does not do is
+// done here, where something else was named or it only goes along. `named`: the stage or its group has a list of its own.
 Status settle_mynahs(DeviceRequest& request, Stage stage, bool named, std::string_view text) {
   StageDevices& list = request.of(stage);
   if (!has_mynah(list)) {
@@ -168,8 +168,12 @@ Status settle_mynahs(DeviceRequest& request, Stage stage, bool named, std::strin
                       "of this machine for it",
                       group, text));
     }
+    const bool others = !std::ranges::all_of(list.devices, is_mynah);
+    if (!others && !kind_of(group_of(stage)).goes_along) {
+      return {};  // named alone it is refused to who asks for this, and to nobody else
+    }
     std::erase_if(list.devices, is_mynah);
-    if (list.devices.empty()) {
+    if (!others) {
       list.devices.emplace_back("cpu");
     }
     list.beside = std::min(list.beside, list.devices.size());

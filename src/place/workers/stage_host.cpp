@@ -44,12 +44,15 @@ class CoreWaits {
   std::map<pid_t, ThreadTimes> before_;
 };
 
-// Another mynah's time, which is its last stage's here: nobody knows which of them takes what.
+// Another mynah's time, which is its last stage's here: nobody knows which of them takes what. Its
+// steps are from one sign of life to the next, and grow with no work.
 void share_out(std::vector<ProbeTime>& times) {
+  constexpr double kAnyWork = 1e6;
   const ProbeTime whole = times.back();
   for (ProbeTime& time : times) {
     time.milliseconds = whole.milliseconds / static_cast<double>(times.size());
     time.longest_step_ms = whole.longest_step_ms;
+    time.step_work = kAnyWork;
   }
 }
 
@@ -297,6 +300,9 @@ Result<WireWriter> StageHost::probe(WireReader& in) {
   };
   MYNAH_TRY_STATUS(time_steps(group, run, report.times));
   for (ProbeTime& time : report.times) {
+    if (!stages_[number_of(time.stage)].address.empty()) {
+      continue;
+    }
     time.step_work =
         facts_of(time.stage).probe_work(report.probe.sound_s, model_of(group).window_s());
   }

@@ -10,6 +10,7 @@
 #include "place/elsewhere/frames.h"
 #include "place/wire/wire_types.h"
 #include "server/http/errors.h"
+#include "server/http/request_work.h"
 
 namespace mynah::server {
 namespace {
@@ -81,7 +82,8 @@ void AnswerFrames::answer(const Work& work) {
   exchange_.begin(std::move(response));
   Status done;
   try {
-    const std::jthread worker([&] {
+    const std::jthread worker([&, about = RequestWork::here()] {
+      const RequestScope scope(about);
       done = work(exchange_.stop());
       const std::lock_guard lock(mutex_);
       done_ = true;

@@ -48,13 +48,17 @@ std::vector<Route> elsewhere_routes(Service& service) {
            .help = "Windows of sound to text, for another mynah.",
            .handler = windows_for_others(service),
            .accepts = Accepts::Text,
-           .rights = {Right::Hear}},
+           .rights = {Right::Hear},
+           .answers = place::kFramesType,
+           .takes = place::kFramesType},
           {.method = "POST",
            .path = std::string(place::kProbeRoute),
            .help = "What a model makes of its probe, for another mynah.",
            .handler = probe_for_others(service),
            .accepts = Accepts::Text,
-           .rights = {Right::Hear}}};
+           .rights = {Right::Hear},
+           .answers = place::kFramesType,
+           .takes = place::kFramesType}};
 }
 
 }  // namespace mynah::server

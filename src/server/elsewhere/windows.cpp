@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@
 #include "place/terms/device_name.h"
 #include "server/elsewhere/answer_frames.h"
 #include "server/http/errors.h"
+#include "server/http/request_work.h"
+#include "server/metrics/metrics.h"
 #include "speech/window_queue.h"
 #include "tensor/device_error.h"
 
@@ -69,13 +72,19 @@ Status hear(Service& service, const place::WindowsQuestion& question, Exchange& 
   std::condition_variable changed;
   size_t left = question.tasks.size();
   std::optional<Error> failed;
-  MYNAH_TRY(const auto client,
-            queue->client(question.options, question.urgent ? Urgency::Interactive : Urgency::Bulk,
-                          static_cast<int>(question.tasks.size())));
+  const std::shared_ptr<RequestWork> work = RequestWork::here();
+  WindowQueue::Asking asking{.urgency = question.urgent ? Urgency::Interactive : Urgency::Bulk,
+                             .together = static_cast<int>(question.tasks.size())};
+  if (work != nullptr) {
+    asking.owner = work->owner();
+    asking.begun = [work] { work->begin(); };
+  }
+  MYNAH_TRY(const auto client, queue->client(question.options, std::move(asking)));
   client->submit(
       question.tasks, stop,
       [&](size_t task, WindowQueue::Outcome outcome) {
         if (outcome.heard) {
+          hearing.metrics->count_window(outcome.together);
           exchange.add_heard(question.tasks[task].duration_s());
           frames.send(place::HeardAnswer{.task = static_cast<uint32_t>(task),
                                          .heard = *std::move(outcome.heard),

@@ -237,6 +237,9 @@ std::vector<Service::HearingFile> Service::hearing_files() const {
 }
 
 Result<Hearing> Service::hearing_of(const std::string& digest) {
+  if (const auto work = RequestWork::here()) {
+    work->want(RequestWork::Does::Hear);
+  }
   const std::vector<HearingFile> files = hearing_files();
   const auto found = std::ranges::find(files, digest, &HearingFile::digest);
   if (found == files.end()) {
