@@ -1,6 +1,6 @@
-// Any bytes as what passes between two mynahs: a question of windows or of a probe, an answer in
-// frames, what one tells of itself, and a word of --device that names one. The first byte says
-// which.
+// Any bytes as what passes between two mynahs: a question of windows, a probe, a voice or a clause,
+// an answer in frames, what one tells of itself, and a word of --device that names one. The first
+// byte says which.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "place/elsewhere/frames.h"
 #include "place/elsewhere/mynah_facts.h"
+#include "place/kinds/voice/voice_questions.h"
 #include "place/kinds/windows/windows_questions.h"
 #include "place/terms/device_request.h"
 
@@ -69,6 +70,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         for (const WindowTask& task : question.tasks) {
           MYNAH_CHECK(task.duration_s() <= facts().longest_window_s, "a window is no longer");
         }
+      }
+      break;
+    }
+    case 'v': {
+      VoiceQuestion question;
+      if (read_question(bytes, question)) {
+        static_cast<void>(check_voice(question.voice));
+      }
+      break;
+    }
+    case 'c': {
+      ClauseQuestion question;
+      if (read_question(bytes, question)) {
+        static_cast<void>(check_question(question, 510));
       }
       break;
     }

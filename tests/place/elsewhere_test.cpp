@@ -8,6 +8,7 @@
 #include "place/elsewhere/frames.h"
 #include "place/elsewhere/mynah_facts.h"
 #include "place/kinds/kinds.h"
+#include "place/kinds/voice/voice_questions.h"
 #include "place/kinds/windows/windows_questions.h"
 #include "place/made_up_values.h"
 #include "place/terms/another_mynah.h"
@@ -78,7 +79,7 @@ TEST(AnotherMynah, IsTheFastestOfItsListOrTheFirst) {
   EXPECT_TRUE(first->of(kSttEncoder).may_fall_back());
   const auto alone = parse_device_request("stt=box=mynah://h");
   EXPECT_FALSE(alone->of(kSttEncoder).may_fall_back());
-  // Alone for everything: who speaks is refused, who hears finds speech here.
+  // Alone for everything: what goes along is done here.
   const auto everything = parse_device_request("box=mynah://h");
   EXPECT_EQ(everything->of(kTtsAcoustic).devices, std::vector<std::string>{"box"});
   EXPECT_EQ(everything->of(stages_of(kVadGroup).front()).devices, std::vector<std::string>{"cpu"});
@@ -155,6 +156,10 @@ TEST(Protocol, HasANumberOfItsOwn) {
   add(made_up<HeardAnswer>(archive));
   add(made_up<ProbeQuestion>(archive));
   add(made_up<Probe>(archive));
+  add(made_up<VoiceQuestion>(archive));
+  add(made_up<VoiceAnswer>(archive));
+  add(made_up<ClauseQuestion>(archive));
+  add(made_up<ClauseSound>(archive));
   add(made_up<Error>(archive));
   EXPECT_EQ(kMynahProtocol, 1);
   EXPECT_EQ(sha256_hex(std::as_bytes(std::span(all))).substr(0, 16), "7f769d54ec17335e");
@@ -233,6 +238,29 @@ TEST_F(Question, ThatWouldTakeForEverIsRefused) {
   EXPECT_FALSE(is_taken());
   question_.options.whisper = {};
   question_.tasks.resize(kMostTasks + 1);
+  EXPECT_FALSE(is_taken());
+}
+
+TEST(ClauseQuestion, IsAClauseOfAVoiceOfTheOther) {
+  ClauseQuestion question{.digest = {},
+                          .words = {{.text = "hello", .phonemes = "hɛlo"}},
+                          .settings = {.voice = "anna"}};
+  const auto is_taken = [&question] { return check_question(question, 5).has_value(); };
+  EXPECT_TRUE(is_taken());
+  question.settings.voice = "af_bella(2)+af_sky(1)";
+  EXPECT_TRUE(is_taken());
+  for (const char* file : {"/etc/passwd", "../x", "voice.npz"}) {
+    question.settings.voice = file;
+    EXPECT_FALSE(is_taken()) << file;
+  }
+  question.settings = {};
+  question.settings.speed = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(is_taken());
+  question.settings = {};
+  question.settings.noise_w = -1.0F;
+  EXPECT_FALSE(is_taken());
+  question.settings = {};
+  question.words.push_back({.text = "a", .phonemes = "aa"});
   EXPECT_FALSE(is_taken());
 }
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "place/kinds/kinds.h"
+#include "place/kinds/voice/voice_questions.h"
 #include "place/kinds/windows/windows_questions.h"
 #include "place/made_up_values.h"
 #include "place/proofs/kept_file.h"
@@ -164,6 +165,10 @@ Seeds questions() {
                                                 .urgent = true,
                                                 .options = {},
                                                 .tasks = {task, WindowTask{}}})},
+          {"voice", seed('v', VoiceQuestion{.digest = std::string(64, 'a'), .voice = "anna"})},
+          {"clause", seed('c', ClauseQuestion{.digest = std::string(64, 'a'),
+                                              .words = {{.text = "a", .phonemes = "ə"}},
+                                              .settings = {.voice = "anna"}})},
           {"probe", seed('p', ProbeQuestion{.digest = std::string(64, 'a'), .sound = sound})}};
 }
 

@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 #include "place/kinds/kinds.h"
+#include "place/kinds/voice/voice_questions.h"
 #include "place/kinds/windows/windows_questions.h"
 #include "place/made_up_values.h"
 
@@ -68,11 +69,12 @@ using AllTypes = ::testing::Types<
     Passing<SoundSpan>, Passing<PhonemeSound>, Passing<ClauseSound>, Passing<VoiceFacts>,
     Passing<VoiceFile>, Passing<DetectorFile>, Passing<WindowsFile>, Passing<VoiceModelFile>,
     Passing<StageDevice>, Passing<AnotherMynah>, Passing<WindowsQuestion>, Passing<HeardAnswer>,
-    Passing<ProbeQuestion>, Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>,
-    Passing<VoiceReading>, Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>,
-    Passing<Probe>, Passing<ProbeTime>, Passing<ProbeReport>, Passing<WindowMemory>,
-    Passing<FullWindow>, Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>,
-    Passing<WakeState>, Passing<Proof>, Passing<Distrust>, Passing<Reference>>;
+    Passing<ProbeQuestion>, Passing<VoiceQuestion>, Passing<VoiceAnswer>, Passing<ClauseQuestion>,
+    Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>, Passing<VoiceReading>,
+    Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>, Passing<Probe>,
+    Passing<ProbeTime>, Passing<ProbeReport>, Passing<WindowMemory>, Passing<FullWindow>,
+    Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>, Passing<WakeState>,
+    Passing<Proof>, Passing<Distrust>, Passing<Reference>>;
 TYPED_TEST_SUITE(Wire, AllTypes);
 
 TYPED_TEST(Wire, EveryFieldPasses) {

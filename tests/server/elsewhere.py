@@ -136,6 +136,30 @@ class Checks:
         reason, _ = self.dies_in_the_middle(signal.SIGSTOP)
         assert "no step in" in reason, reason
 
+    def check_speaks_what_is_spoken_here(self):
+        """A Piper voice: nothing reads but espeak-ng, and noise is drawn from the seed."""
+        voices = [f"{self.weights}/piper/{name}" for name in sorted(os.listdir(f"{self.weights}/piper")) if name.endswith(".onnx")]
+        if not voices:
+            return
+        other = self.other("--voice-model", voices[0])
+        device = f"tts=box=mynah://127.0.0.1:{self.port_of(other)}?prefer,cpu"
+
+        def speak(where, name, text="Hello there. This is a test. Here is another sentence, which is the last."):
+            command = [self.program, "speak", "--model", voices[0], "--device", where, "--explain", "-o", f"{self.home}/{name}.wav", text]
+            done = subprocess.run(command, capture_output=True, text=True, env=self.environment("here"))
+            assert done.returncode == 0, done.stderr
+            with open(f"{self.home}/{name}.wav", "rb") as file:
+                return file.read(), done.stderr
+
+        here, _ = speak("cpu", "here")
+        there, said = speak(device, "there")
+        assert "tts on box" in said, said
+        assert here == there
+        other.stop()
+        again, said = speak(device, "again")
+        assert "tts on cpu" in said and "box cannot be reached" in said, said
+        assert again == here
+
     def check_a_slow_network_is_not_taken(self):
         other = self.other()
         relay = Relay(int(self.port_of(other)), late_s=0.5)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/rounded.h"
 #include "cli/models/store_access.h"
 #include "cli/models/surroundings.h"
+#include "cli/placement/mynah_views.h"
 #include "engine/discovery_search.h"
 #include "engine/model_files.h"
 #include "engine/open_placer.h"
@@ -56,7 +58,7 @@ std::string name_words(const DeviceFacts& facts) {
 }
 
 bool is_checked_against(const DeviceFacts& facts) {
-  return !facts.name.empty() && !place::is_for_auto(facts.name);
+  return !facts.name.empty() && !place::is_for_auto(facts.name) && !place::is_mynah(facts.name);
 }
 
 std::string_view compute_mode_name(gpu::CUcomputemode mode) {
@@ -188,7 +190,8 @@ double total_ms(const std::vector<place::Measurement>& measurements) {
   return sum;
 }
 
-// Of the types that were measured the fastest, summed over the stages.
+}  // namespace
+
 double fastest_ms(const std::vector<place::Measurement>& measurements) {
   std::map<place::Stage, double> best;
   for (const place::Measurement& measured : measurements) {
@@ -201,6 +204,8 @@ double fastest_ms(const std::vector<place::Measurement>& measurements) {
   }
   return sum;
 }
+
+namespace {
 
 std::string proof_line(const std::string& label, const DeviceProof& proof) {
   const auto bad = std::ranges::find(proof.measurements, false, &place::Measurement::passed);
@@ -294,7 +299,9 @@ std::vector<std::string> device_remedies(std::span<const DeviceView> devices) {
 }
 
 void DevicesCommand::fields(Fields& fields) {
-  fields.positional("DEVICE", names_, "Devices to show; none: all.");
+  fields.positional("DEVICE", names_,
+                    "Devices to show; none: all. Another mynah by its address: "
+                    "box=mynah://HOST:PORT.");
   fields
       .flag("prove", prove_,
             "Prove each card, and each device that is named, with the models that are here, now.")
@@ -316,13 +323,15 @@ Result<int> DevicesCommand::run(Context& context) {
   if (!root_.empty()) {
     search.worker_program.clear();  // a machine that a test made up: its driver is in this process
   }
+  const bool named = !names_.empty();
+  MYNAH_TRY(std::vector<DeviceView> mynahs, take_mynahs(context, names_, prove_));
   const place::Discovery found = place::discover(search);
   std::vector<DeviceView> devices;
   for (const DeviceFacts& facts : found.devices) {
     std::vector<Finding> findings = place::predict(facts);
     devices.push_back({.facts = facts, .findings = std::move(findings)});
   }
-  if (!names_.empty()) {
+  if (named) {
     MYNAH_TRY_STATUS(check_names(devices));
     std::erase_if(devices, [&](const DeviceView& device) {
       return std::ranges::none_of(names_, [&](const std::string& name) {
@@ -332,18 +341,18 @@ Result<int> DevicesCommand::run(Context& context) {
     });
   }
   MYNAH_TRY_STATUS(add_proofs(context, found, devices));
+  std::ranges::move(mynahs, std::back_inserter(devices));
   const bool proved =
       std::ranges::any_of(devices, [](const DeviceView& device) { return !device.proofs.empty(); });
   constexpr std::string_view kNothing =
       "no card to prove; simt:0 can be: mynah devices --prove simt:0";
-  const bool nothing = prove_ && !proved && names_.empty();
+  const bool nothing = prove_ && !proved && !named;
   // Who names a device wants it: that it cannot be tried at all is no proof either.
   const bool failed =
-      prove_ && std::ranges::any_of(devices, [this](const DeviceView& device) {
+      prove_ && std::ranges::any_of(devices, [named](const DeviceView& device) {
         const bool out_of_the_question =
             device.facts.absence || place::worst(device.findings) == Outlook::Cannot;
-        return (!names_.empty() && out_of_the_question) ||
-               !std::ranges::all_of(device.proofs, has_passed);
+        return (named && out_of_the_question) || !std::ranges::all_of(device.proofs, has_passed);
       });
   const int code = failed ? exit_code(ErrorCode::Device) : 0;
   if (context.json) {

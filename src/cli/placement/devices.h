@@ -42,6 +42,9 @@ struct DeviceView {
 // times faster than the processor".
 [[nodiscard]] std::vector<std::string> proof_lines(std::span<const DeviceView> devices);
 
+// Of the types that were measured the fastest, summed over the stages.
+[[nodiscard]] double fastest_ms(const std::vector<place::Measurement>& measurements);
+
 // What helps, a line for each thing to do, with the devices that it is for.
 [[nodiscard]] std::vector<std::string> device_remedies(std::span<const DeviceView> devices);
 

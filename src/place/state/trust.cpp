@@ -8,6 +8,7 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "place/discovery/predict.h"
+#include "place/elsewhere/shared_digest.h"
 #include "place/terms/device_name.h"
 #include "place/terms/kind.h"
 #include "store/packed_cache.h"
@@ -74,7 +75,7 @@ Trust::Refusal Trust::mynah_refusal(ModelId model, const std::string& device) {
     excluded_[device].failed(context_.now(), told.error().message);
     return {.why = told.error().message};
   }
-  const auto digest = file ? model_digest(path_of(*file), options.cache_folder)
+  const auto digest = file ? shared_digest(*file, options.cache_folder)
                            : Result<std::string>(fail(ErrorCode::NotFound, "no model is open"));
   if (!digest) {
     return {.why = "was not asked: " + digest.error().message};

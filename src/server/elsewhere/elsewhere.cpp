@@ -8,6 +8,7 @@
 #include "place/elsewhere/mynah_client.h"
 #include "place/elsewhere/mynah_facts.h"
 #include "server/elsewhere/answer_frames.h"
+#include "server/elsewhere/clauses.h"
 #include "server/elsewhere/windows.h"
 #include "store/sha256.h"
 
@@ -26,7 +27,7 @@ Handler facts(Service& service) {
     place::MynahFacts told{.version = std::string(engine::program_version().version),
                            .build = build_of(service),
                            .models = {}};
-    for (const Service::HearingFile& file : service.hearing_files()) {
+    for (const Service::SharedFile& file : service.shared_files()) {
       told.models.push_back({.name = file.name, .digest = file.digest});
     }
     Response response;
@@ -57,6 +58,22 @@ std::vector<Route> elsewhere_routes(Service& service) {
            .handler = probe_for_others(service),
            .accepts = Accepts::Text,
            .rights = {Right::Hear},
+           .answers = place::kFramesType,
+           .takes = place::kFramesType},
+          {.method = "POST",
+           .path = std::string(place::kVoiceRoute),
+           .help = "What a voice is, for another mynah.",
+           .handler = voice_for_others(service),
+           .accepts = Accepts::Text,
+           .rights = {Right::Speak},
+           .answers = place::kFramesType,
+           .takes = place::kFramesType},
+          {.method = "POST",
+           .path = std::string(place::kClauseRoute),
+           .help = "Phonemes of a clause to sound, for another mynah.",
+           .handler = clause_for_others(service),
+           .accepts = Accepts::Text,
+           .rights = {Right::Speak},
            .answers = place::kFramesType,
            .takes = place::kFramesType}};
 }

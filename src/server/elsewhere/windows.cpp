@@ -7,13 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "base/ascii.h"
 #include "place/kinds/windows/windows_questions.h"
-#include "place/terms/device_name.h"
 #include "server/elsewhere/answer_frames.h"
-#include "server/http/errors.h"
+#include "server/elsewhere/questions.h"
 #include "server/http/request_work.h"
 #include "server/metrics/metrics.h"
 #include "speech/window_queue.h"
@@ -22,35 +18,10 @@
 namespace mynah::server {
 namespace {
 
-// The body where values of eight bytes may begin.
-std::vector<std::byte> bytes_of(const Exchange& exchange) {
-  const auto bytes = std::as_bytes(std::span(exchange.body().text));
-  return {bytes.begin(), bytes.end()};
-}
-
-void refuse(Exchange& exchange, const Error& error) {
-  exchange.answer(openai_error(error));
-}
-
-// Who hears by another mynah would send on what it is sent: two that do might for ever.
-Status check_here(const Hearing& hearing) {
-  const std::string devices = hearing.lease->device();
-  for (const std::string_view some : split(devices, '+')) {
-    for (const std::string_view device : split(some, ',')) {
-      if (place::is_mynah(std::string(device))) {
-        return fail(ErrorCode::Unsupported,
-                    fmt::format("{} is heard by another mynah there, {}, too: name that one",
-                                hearing.name, device));
-      }
-    }
-  }
-  return {};
-}
-
 // Opens the model of the question, and checks that it can be asked that.
 Result<Hearing> open_for(Service& service, const place::WindowsQuestion& question) {
   MYNAH_TRY(Hearing hearing, service.hearing_of(question.digest));
-  MYNAH_TRY_STATUS(check_here(hearing));
+  MYNAH_TRY_STATUS(check_here(hearing.name, hearing.lease->device()));
   if (hearing.lease->model == nullptr || hearing.lease->recognizer->windows() == nullptr) {
     return fail(ErrorCode::Unsupported, "the model does not hear in windows");
   }
@@ -106,7 +77,7 @@ Status hear(Service& service, const place::WindowsQuestion& question, Exchange& 
 
 Status probe(Service& service, const place::ProbeQuestion& question, AnswerFrames& frames) {
   MYNAH_TRY(const Hearing hearing, service.hearing_of(question.digest));
-  MYNAH_TRY_STATUS(check_here(hearing));
+  MYNAH_TRY_STATUS(check_here(hearing.name, hearing.lease->device()));
   if (hearing.lease->model == nullptr) {
     return fail(ErrorCode::Unsupported, "the model does not hear in windows");
   }
@@ -115,32 +86,18 @@ Status probe(Service& service, const place::ProbeQuestion& question, AnswerFrame
   return {};
 }
 
-// Reads the question, or answers why it cannot.
-template <class Question>
-bool read_question(Exchange& exchange, std::span<const std::byte> bytes, Question& question) {
-  if (!speaks_protocol(exchange)) {
-    return false;
-  }
-  if (!place::read_wire(bytes, question)) {
-    refuse(exchange, {ErrorCode::InvalidInput, "the body is no question of another mynah's"});
-    return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Handler windows_for_others(Service& service) {
   return [&service](Exchange& exchange) {
     const std::vector<std::byte> bytes = bytes_of(exchange);
     place::WindowsQuestion question;
-    if (!read_question(exchange, bytes, question)) {
-      return;
+    if (read_question(exchange, bytes, question)) {
+      AnswerFrames frames(exchange);
+      frames.answer([&](const std::stop_token& stop) {
+        return hear(service, question, exchange, frames, stop);
+      });
     }
-    AnswerFrames frames(exchange);
-    frames.answer([&](const std::stop_token& stop) {
-      return hear(service, question, exchange, frames, stop);
-    });
   };
 }
 
@@ -148,12 +105,11 @@ Handler probe_for_others(Service& service) {
   return [&service](Exchange& exchange) {
     const std::vector<std::byte> bytes = bytes_of(exchange);
     place::ProbeQuestion question;
-    if (!read_question(exchange, bytes, question)) {
-      return;
+    if (read_question(exchange, bytes, question)) {
+      AnswerFrames frames(exchange);
+      frames.answer(
+          [&](const std::stop_token& /*stop*/) { return probe(service, question, frames); });
     }
-    AnswerFrames frames(exchange);
-    frames.answer(
-        [&](const std::stop_token& /*stop*/) { return probe(service, question, frames); });
   };
 }
 

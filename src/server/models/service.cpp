@@ -8,11 +8,13 @@
 
 #include "engine/idle_check.h"
 #include "engine/installed.h"
+#include "engine/model_files.h"
 #include "engine/store_folders.h"
+#include "place/elsewhere/shared_digest.h"
 #include "server/models/openai_names.h"
 #include "speech/window_model.h"
 #include "store/families.h"
-#include "store/sha256.h"
+#include "store/speech_models.h"
 
 namespace mynah::server {
 namespace {
@@ -210,19 +212,25 @@ Status Service::load(const std::string& name) {
   return {};
 }
 
-std::vector<Service::HearingFile> Service::hearing_files() const {
-  const StoreFolders folders = engine::store_folders(surroundings_.environment);
-  const Store store(folders);
-  std::vector<HearingFile> files;
-  const auto add = [&](const std::string& meant, const std::string& path) {
+std::vector<Service::SharedFile> Service::shared_files() const {
+  const Store here = store();
+  const std::string& cache = here.folders().cache;
+  std::vector<SharedFile> files;
+  const auto add = [&](const std::string& meant, const place::ModelFile& file, bool hears) {
     // What cannot be read is not offered.
-    if (auto digest = model_digest(path, folders.cache)) {
-      files.push_back({.name = name_of(path), .meant = meant, .digest = *std::move(digest)});
+    if (auto digest = place::shared_digest(file, cache)) {
+      files.push_back({.name = name_of(place::path_of(file)),
+                       .meant = meant,
+                       .digest = *std::move(digest),
+                       .hears = hears});
     }
   };
-  for (const StoredModel& model : store.list()) {
+  const auto add_hearing = [&](const std::string& meant, const std::string& path) {
+    add(meant, place::WindowsFile{.path = path, .cache_folder = cache}, true);
+  };
+  for (const StoredModel& model : here.list()) {
     if (is_for(model.family, FamilyKind::SpeechToText)) {
-      add(model.name, model.path());
+      add_hearing(model.name, model.path());
     }
   }
   std::string first;
@@ -231,23 +239,50 @@ std::vector<Service::HearingFile> Service::hearing_files() const {
     first = default_;
   }
   if (first.contains('/')) {
-    add(first, first);  // whoever started the server named a file
+    add_hearing(first, first);  // whoever started the server named a file
+  }
+  std::vector<SpeechModel> voices = installed_speech_models(here);
+  if (options_.voice_model.contains('/')) {
+    if (auto named = installed_speech_model(here, options_.voice_model)) {
+      voices.push_back(*std::move(named));
+    }
+  }
+  for (const SpeechModel& model : voices) {
+    add(model.name.empty() ? options_.voice_model : model.name,
+        engine::voice_model_file(model, cache), false);
   }
   return files;
+}
+
+Result<Service::SharedFile> Service::shared_file(const std::string& digest, bool hears) const {
+  std::vector<SharedFile> files = shared_files();
+  const auto found = std::ranges::find_if(
+      files, [&](const SharedFile& file) { return file.digest == digest && file.hears == hears; });
+  if (found == files.end()) {
+    constexpr size_t kShort = 12;
+    return fail(ErrorCode::NotFound, fmt::format("there is no model with the SHA-256 {}... here",
+                                                 digest.substr(0, kShort)));
+  }
+  return std::move(*found);
 }
 
 Result<Hearing> Service::hearing_of(const std::string& digest) {
   if (const auto work = RequestWork::here()) {
     work->want(RequestWork::Does::Hear);
   }
-  const std::vector<HearingFile> files = hearing_files();
-  const auto found = std::ranges::find(files, digest, &HearingFile::digest);
-  if (found == files.end()) {
-    constexpr size_t kShort = 12;
-    return fail(ErrorCode::NotFound, fmt::format("there is no model with the SHA-256 {}... here",
-                                                 digest.substr(0, kShort)));
+  MYNAH_TRY(SharedFile file, shared_file(digest, true));
+  return open_model(std::move(file.meant));
+}
+
+Result<Speaking> Service::speaking_of(const std::string& digest) {
+  if (const auto work = RequestWork::here()) {
+    work->want(RequestWork::Does::Speak);
   }
-  return open_model(found->meant);
+  MYNAH_TRY(SharedFile file, shared_file(digest, false));
+  engine::SynthesizerWish wish;
+  wish.model = std::move(file.meant);
+  wish.reads = true;
+  return open_voice(wish);
 }
 
 Status Service::take_as_default(const std::string& name) {
@@ -313,6 +348,10 @@ Result<Speaking> Service::speaking_by(const std::string& voice, const std::strin
   wish.language = language;
   wish.reads = true;
   wish.voice = voice;
+  return open_voice(wish);
+}
+
+Result<Speaking> Service::open_voice(const engine::SynthesizerWish& wish) {
   auto model = engine::speaking_model(wish, surroundings_.environment);
   if (!model) {
     Error error = std::move(model).error();

@@ -66,17 +66,20 @@ class Service {
   // NotFound where names are strict; else the errors of opening.
   [[nodiscard]] Result<Hearing> hearing(const std::string& name);
 
-  // The models that are here and hear, with the SHA-256 of each (model_digest()).
-  struct HearingFile {
+  // The models that are here and hear or speak, with what other mynahs know each by
+  // (place::shared_digest()).
+  struct SharedFile {
     std::string name;
     std::string meant;  // as it is opened: the same, or its path
     std::string digest;
+    bool hears = true;
   };
 
-  [[nodiscard]] std::vector<HearingFile> hearing_files() const;
+  [[nodiscard]] std::vector<SharedFile> shared_files() const;
 
-  // The model of that very file, opened where it is not. NotFound where there is none.
+  // The model of those very files, opened where it is not. NotFound where there is none.
   [[nodiscard]] Result<Hearing> hearing_of(const std::string& digest);
+  [[nodiscard]] Result<Speaking> speaking_of(const std::string& digest);
 
   // Requests that name none mean that model from now on; it is opened. NotFound where it is not
   // here.
@@ -131,6 +134,9 @@ class Service {
   [[nodiscard]] Result<Speaking> speaking_by(const std::string& voice, const std::string& language);
   // The model that is called so in the store, or by its path.
   [[nodiscard]] Result<Hearing> open_model(std::string meant);
+  [[nodiscard]] Result<Speaking> open_voice(const engine::SynthesizerWish& wish);
+  // That of those files, which hears or speaks.
+  [[nodiscard]] Result<SharedFile> shared_file(const std::string& digest, bool hears) const;
   // What a client's name means; "": nothing that is known.
   [[nodiscard]] std::string meant_by(const std::string& name) const;
 

@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "place/kinds/voice/voice.h"
+#include "place/kinds/voice/voice_elsewhere.h"
 #include "place/kinds/voice/voice_wire.h"
 #include "place/workers/hosted_model.h"
 #include "tensor/device_error.h"
 #include "tensor/device_failure.h"
-#include "text/utf8.h"
 
 namespace mynah::place {
 namespace {
@@ -44,16 +44,16 @@ class HostedVoice final : public HostedModel {
     in(file, acoustic, vocoder);
     MYNAH_TRY_STATUS(check_read(in));
     voice_.reset();
+    MYNAH_TRY(auto mynah, host_.mynah(kTtsGroup, acoustic));
+    if (mynah != nullptr) {
+      MYNAH_TRY(voice_, open_voice_elsewhere(file, std::move(mynah)));
+      return answer_of(facts_of(*voice_));
+    }
     MYNAH_TRY(Backend * of_acoustic, host_.open(kTtsAcoustic, acoustic));
     MYNAH_TRY(Backend * of_vocoder, host_.open(kTtsVocoder, vocoder));
     MYNAH_TRY(voice_, load_voice(file, {.backend = *of_acoustic, .storage = acoustic.storage},
                                  {.backend = *of_vocoder, .storage = vocoder.storage}));
-    return answer_of(VoiceModelFacts{.name = voice_->name(),
-                                     .rate_hz = voice_->rate_hz(),
-                                     .voices = voice_->voices(),
-                                     .most_phonemes = voice_->most_phonemes(),
-                                     .phonemes = to_utf8(voice_->alphabet().characters()),
-                                     .reading = voice_->reading()});
+    return answer_of(facts_of(*voice_));
   }
 
   Result<WireWriter> speak(WireReader& in) {

@@ -17,6 +17,7 @@
 #include "speech/voice_loading.h"
 #include "tensor/device_error.h"
 #include "tensor/device_failure.h"
+#include "text/utf8.h"
 
 namespace mynah::place {
 namespace {
@@ -66,8 +67,11 @@ Status open_voice_in(WorkerLane& worker, const ModelFile& file, const StagePlace
                      places.at(kTtsAcoustic), places.at(kTtsVocoder));
 }
 
-constexpr Kind kVoiceRow{
-    .name = "tts", .stages = kVoiceStages, .host = host_voice, .open_in = open_voice_in};
+constexpr Kind kVoiceRow{.name = "tts",
+                         .stages = kVoiceStages,
+                         .elsewhere = true,
+                         .host = host_voice,
+                         .open_in = open_voice_in};
 
 }  // namespace
 
@@ -127,6 +131,15 @@ double phonemes_in(std::span<const PhonemeWord> words) {
     phonemes += static_cast<double>(word.phonemes.size());
   }
   return phonemes;
+}
+
+VoiceModelFacts facts_of(const VoiceModel& voice) {
+  return {.name = voice.name(),
+          .rate_hz = voice.rate_hz(),
+          .voices = voice.voices(),
+          .most_phonemes = voice.most_phonemes(),
+          .phonemes = to_utf8(voice.alphabet().characters()),
+          .reading = voice.reading()};
 }
 
 bool is_possible(const VoiceModelFacts& facts) {

@@ -76,6 +76,9 @@ void wire(Archive& a, VoiceModelFacts& v) {
   a(v.name, v.rate_hz, v.voices, v.most_phonemes, v.phonemes, v.reading);
 }
 
+// Of a loaded voice.
+[[nodiscard]] VoiceModelFacts facts_of(const VoiceModel& voice);
+
 [[nodiscard]] bool is_possible(const VoiceModelFacts& facts);
 
 // What a clause of so many words sounds like.

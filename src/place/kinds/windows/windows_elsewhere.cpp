@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/turns.h"
+#include "place/elsewhere/shared_digest.h"
 #include "place/kinds/windows/windows_questions.h"
-#include "store/sha256.h"
 
 namespace mynah::place {
 namespace {
@@ -165,7 +165,7 @@ class ElsewhereWindows final : public WindowModel {
 Result<std::shared_ptr<const WindowModel>> open_windows_elsewhere(
     const WindowsFile& file, std::unique_ptr<MynahCaller> mynah, const std::stop_token& stop) {
   MYNAH_TRY(const auto opened, open_hearing(file.path));
-  MYNAH_TRY(std::string digest, model_digest(file.path, file.cache_folder));
+  MYNAH_TRY(std::string digest, shared_digest(file, file.cache_folder));
   auto windows = std::make_shared<const ElsewhereWindows>(
       There{.mynah = std::move(mynah), .header = opened->header(), .digest = std::move(digest)});
   MYNAH_TRY_STATUS(windows->open(stop));
