@@ -65,6 +65,11 @@ void keep_measurements(Profile& profile, const PlanInput& input, const Plan& pla
 
 Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::string& name,
                      const TuneOptions& options) {
+  if (!state.context().options().request.mynahs.empty()) {
+    return fail(ErrorCode::Usage,
+                "--device: a profile is of this machine's devices, and another mynah is none of "
+                "them: leave it out");
+  }
   const ModelId model = state.context().expect(file);
   MYNAH_TRY(std::string digest,
             model_digest(path_of(file), state.context().options().cache_folder));

@@ -54,7 +54,10 @@ class Relay:
         except OSError:
             pass  # one of them is gone, and the other hears of it
         for end in (source, sink):
-            end.close()
+            try:
+                end.shutdown(socket.SHUT_RDWR)  # the other thread, which waits for it, hears of it, too
+            except OSError:
+                pass
 
 
 class Checks:
@@ -66,7 +69,7 @@ class Checks:
 
     def environment(self, folder):
         plain = {name: value for name, value in os.environ.items() if not name.startswith("MYNAH_")}
-        return plain | {"MYNAH_HOME": f"{self.home}/{folder}", "XDG_CACHE_HOME": f"{self.home}/{folder}/cache"}
+        return plain | {"MYNAH_HOME": f"{self.home}/{folder}", "XDG_CACHE_HOME": f"{self.home}/{folder}/cache", "XDG_CONFIG_HOME": f"{self.home}/{folder}/config"}
 
     def run(self, device, *options, clips=None):
         command = [self.program, "transcribe", "--model", f"{self.weights}/tiny.en", "--vad-model", "builtin", "--json", "--device", device]
@@ -86,7 +89,8 @@ class Checks:
 
     def other(self, *options, variables=None):
         self.number += 1
-        return Server(self.program, self.weights, f"{self.home}/there{self.number}", ["--wyoming-port", "0", *options], variables or {})
+        return Server(self.program, self.weights, f"{self.home}/there{self.number}", ["--wyoming-port", "0", *options],
+                      {"XDG_CONFIG_HOME": f"{self.home}/no-config"} | (variables or {}))
 
     @staticmethod
     def port_of(server):
@@ -156,9 +160,8 @@ class Checks:
         assert "tts on box" in said, said
         assert here == there
         other.stop()
-        again, said = speak(device, "again")
-        assert "tts on cpu" in said and "box cannot be reached" in said, said
-        assert again == here
+        _, said = speak(device, "again")  # with weights of whichever type is fastest here
+        assert "box was preferred, but it cannot be reached" in said, said
 
     def check_a_slow_network_is_not_taken(self):
         other = self.other()
@@ -172,43 +175,40 @@ class Checks:
         other.stop()
 
     def check_keys_and_https(self):
-        keys = f"{self.home}/keys"
-        os.makedirs(keys)
-        made = subprocess.run([self.program, "keys", "add", "kitchen", "--key-file", f"{keys}/keys.json", "--rights", "hear"],
-                              capture_output=True, text=True, check=True, env=self.environment("here"))
-        key = max(made.stdout.split(), key=len)
+        """`--lan` makes a key and a certificate of its own."""
+        config = f"{self.home}/config"
+        other = self.other("--lan", "--vad-model", "builtin", variables={"XDG_CONFIG_HOME": config})
+        said = ""
+        while "SHA-256 must be" not in said or not re.search(r"(?:[0-9A-F]{2}:){31}[0-9A-F]{2}", said):
+            time.sleep(0.05)
+            said = "".join(other.log)
+        key, fingerprint = re.search(r"#key=(\S+)", said)[1], re.search(r"(?:[0-9A-F]{2}:){31}[0-9A-F]{2}", said)[0]
         for name, text in {"right": key, "wrong": "mynah-wrong", "empty": ""}.items():
-            with open(f"{keys}/{name}", "w", encoding="utf-8") as file:
+            with open(f"{config}/{name}", "w", encoding="utf-8") as file:
                 file.write(text + "\n")
-        certificate = f"{keys}/certificate.pem"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=box",
-                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{keys}/key.pem", "-out", certificate], capture_output=True, check=True)
-        shown = subprocess.run(["openssl", "x509", "-noout", "-fingerprint", "-sha256", "-in", certificate], capture_output=True, text=True, check=True)
-        fingerprint = shown.stdout.strip().split("=")[1]
-        other = self.other("--key-file", f"{keys}/keys.json", "--tls-cert", certificate, "--tls-key", f"{keys}/key.pem")
         address = f"box=mynah://127.0.0.1:{self.port_of(other)}"
-        for trust in (f"fingerprint={fingerprint}", f"ca-file={certificate}"):
-            heard, _ = self.hear(f"{address}?{trust}&key-file={keys}/right")
+        for trust in (f"fingerprint={fingerprint}", f"ca-file={config}/mynah/lan-certificate.pem"):
+            heard, _ = self.hear(f"{address}?{trust}&key-file={config}/right")
             self.same_as_local(heard)
             assert {one["device"] for one in heard} == {"box"}
-        for rest, told in {f"fingerprint={fingerprint}": "does not take the key", f"fingerprint={fingerprint}&key-file={keys}/wrong": "does not take the key",
-                           f"fingerprint={fingerprint}&key-file={keys}/empty": "there is no key in its key file",
-                           f"fingerprint={'00:' * 31}00&key-file={keys}/right": "shows another certificate",
-                           f"ca-file={keys}/right&key-file={keys}/right": "cannot read the certificates"}.items():
+        for rest, told in {f"fingerprint={fingerprint}": "does not take the key",
+                           f"fingerprint={fingerprint}&key-file={config}/wrong": "does not take the key",
+                           f"fingerprint={fingerprint}&key-file={config}/empty": "there is no key in its key file",
+                           f"fingerprint={'00:' * 31}00&key-file={config}/right": "shows another certificate",
+                           f"ca-file={config}/right&key-file={config}/right": "cannot read the certificates"}.items():
             refused = self.run(f"{address}?{rest}")
             assert refused.returncode == 3 and told in refused.stderr and key not in refused.stderr, (rest, refused.stderr)
         other.stop()
-        assert key not in "".join(other.log)
 
     def check_another_model_is_refused(self):
         # No model of that file is there: the very one is wanted, whatever it is called.
         shutil.copytree(f"{self.weights}/tiny.en", f"{self.home}/other/tiny.en")
         with open(f"{self.home}/other/tiny.en/README.md", "a", encoding="utf-8") as file:
             file.write("another\n")
-        changed = Server(self.program, f"{self.home}/other", f"{self.home}/there-changed", ["--wyoming-port", "0"], {})
+        changed = Server(self.program, f"{self.home}/other", f"{self.home}/there-changed", ["--wyoming-port", "0"], {"XDG_CONFIG_HOME": f"{self.home}/no-config"})
         refused = self.run(f"box=mynah://127.0.0.1:{self.port_of(changed)}")
         changed.stop()
-        assert refused.returncode == 3 and "box has not this very model" in refused.stderr and "tiny.en" in refused.stderr, refused.stderr
+        assert refused.returncode == 3 and "box has not this very model" in refused.stderr and "tiny.en;" in refused.stderr, refused.stderr
 
 
 def main():

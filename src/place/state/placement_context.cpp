@@ -17,7 +17,8 @@ PlacementContext::PlacementContext(PlacerOptions options)
                .faults = {},
                .tell = options_.tell,
                .times = options_.times,
-               .stop = options_.stop}) {}
+               .stop = options_.stop}),
+      on_stop_(options_.stop, [this] { leave_mynahs(); }) {}
 
 const Discovery& PlacementContext::discovery() {
   std::call_once(discovered_, [this] {
@@ -35,7 +36,7 @@ Result<MynahFacts> PlacementContext::mynah(const std::string& device) {
   const std::lock_guard lock(mynahs_mutex_);
   auto known = mynahs_.find(device);
   if (known == mynahs_.end()) {
-    auto told = MynahClient(*named).facts(options_.stop);
+    auto told = MynahClient(*named).facts(mynahs_end_.get_token());
     if (!told && told.error().code == ErrorCode::Cancelled) {
       return told;
     }

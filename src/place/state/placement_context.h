@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,9 @@ class PlacementContext {
   // It is asked anew the next time.
   void forget_mynah(const std::string& device);
 
+  // Ends a question that is under way, from any thread; none is asked any more.
+  void leave_mynahs() { mynahs_end_.request_stop(); }
+
   // What tells a device from another of the same name; what there is is found out for a card alone,
   // and for another mynah.
   [[nodiscard]] DeviceIdentity identity(const std::string& device);
@@ -86,11 +91,13 @@ class PlacementContext {
   std::once_flag discovered_;
   Discovery discovery_;
   std::chrono::steady_clock::time_point discovered_at_;
+  std::stop_source mynahs_end_;
   std::mutex mynahs_mutex_;  // one of them is asked at a time
   std::map<std::string, Result<MynahFacts>> mynahs_;
   mutable std::mutex mutex_;
   std::vector<ExpectedModel> models_;
   std::map<ModelId, StageDevices> only_;
+  std::stop_callback<std::function<void()>> on_stop_;  // the first to go
 };
 
 }  // namespace mynah::place

@@ -53,6 +53,7 @@ PlacementState::~PlacementState() {
 
 void PlacementState::stop_tending() {
   context_.prover().cancel();
+  context_.leave_mynahs();
   housekeeper_.stop();
 }
 
