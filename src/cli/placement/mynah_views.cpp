@@ -21,6 +21,11 @@ namespace {
 Status add_proofs(const Context& context, place::PlacementState& state, DeviceView& view) {
   const Store store(engine::store_folders(context.environment));
   MYNAH_TRY(const std::vector<engine::NamedModel> models, engine::named_models(store, {}));
+  if (models.empty()) {
+    return fail(
+        ErrorCode::Environment,
+        "there is no model to prove a device with: bring one, such as `mynah pull tiny.en`");
+  }
   for (const engine::NamedModel& model : models) {
     const place::StageGroup group = place::group_of(model.file);
     if (!place::kind_of(group).elsewhere) {
