@@ -165,7 +165,8 @@ TEST_F(Https, RefusesFilesThatAreNone) {
   EXPECT_THAT(error({.certificate = files_.certificate, .key = {}}), HasSubstr("--tls-key"));
   EXPECT_THAT(error({.certificate = folder_ / "none", .key = files_.key}),
               HasSubstr("there is no file"));
-  EXPECT_THAT(error({.certificate = files_.key, .key = files_.key}), HasSubstr("wanted a certificate as PEM"));
+  EXPECT_THAT(error({.certificate = files_.key, .key = files_.key}),
+              HasSubstr("wanted a certificate as PEM"));
   const TlsFiles other{.certificate = folder_ / "other.pem", .key = folder_ / "other-key.pem"};
   ASSERT_TRUE(make_certificate(other, std::vector<std::string>{"localhost"}));
   EXPECT_THAT(error({.certificate = files_.certificate, .key = other.key}),

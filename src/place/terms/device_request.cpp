@@ -153,7 +153,8 @@ bool has_mynah(const StageDevices& list) {
 }
 
 // Another mynah computes all stages of a model, of those kinds that it does; what it does not do is
-// done here, where something else was named or it only goes along. `named`: the stage or its group has a list of its own.
+// done here, where something else was named or it only goes along. `named`: the stage or its group
+// has a list of its own.
 Status settle_mynahs(DeviceRequest& request, Stage stage, bool named, std::string_view text) {
   StageDevices& list = request.of(stage);
   if (!has_mynah(list)) {

@@ -28,7 +28,7 @@ struct Route {
   bool in_query = false;                          // they are those of the query, but for files
   std::string_view answers = "application/json";  // types that an answer may have
   std::string_view takes = {};  // the type of a body that is neither JSON nor a form
-  SocketPlan socket{};                            // in place of a handler: the route is a WebSocket
+  SocketPlan socket{};          // in place of a handler: the route is a WebSocket
 };
 
 }  // namespace mynah::server

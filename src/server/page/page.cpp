@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "base/embedded_file.h"
 
 MYNAH_EMBEDDED_FILE(page_index, MYNAH_WEB "/index.html")
@@ -33,7 +35,7 @@ Handler file(std::string_view bytes, const char* type, bool framed) {
     response.type = type;
     response.body = bytes;
     response.headers.set("Content-Security-Policy",
-                         std::string(kPolicy) + (framed ? "'self'" : "'none'"));
+                         fmt::format("{}{}", kPolicy, framed ? "'self'" : "'none'"));
     response.headers.set("Cross-Origin-Resource-Policy", "same-origin");
     response.headers.set("Referrer-Policy", "no-referrer");
     response.headers.set("Cache-Control", "no-cache");
