@@ -42,8 +42,9 @@ check "word that is no device" 2 "wanted auto, cpu, cuda, ref, simt:0 or cuda:N,
 check "gpu is no device" 2 'wanted auto, cpu, cuda, ref, simt:0 or cuda:N' "$mynah" transcribe --device gpu a.wav
 check "card that is not there in JSON" 3 '{"error":{"code":"device"' env CUDA_VISIBLE_DEVICES= MYNAH_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$mynah" transcribe --json --device cuda a.wav
 check "profile that is not there" 2 'there is no profile' "$mynah" transcribe --device profile:none a.wav
-check "keep-alive below 0" 2 "wanted seconds, or a time such as 30s, 5m or 1h (0: nothing is kept), or never (nothing is let go), found '-1'" "$mynah" transcribe --keep-alive -1 a.wav
-check "keep-alive in a unit of days" 2 "wanted seconds, or a time such as 30s, 5m or 1h .*, found '1d'" "$mynah" transcribe --keep-alive 1d a.wav
+check "keep-alive as a word" 2 "wanted seconds, or a time such as 30s, 5m or 1h (0: nothing is kept), or never (nothing is let go), found 'soon'" "$mynah" transcribe --keep-alive soon a.wav
+check "keep-alive in a unit of weeks" 2 "wanted seconds, or a time such as 30s, 5m or 1h .*, found '1w'" "$mynah" transcribe --keep-alive 1w a.wav
+check "keep-alive below 0 is never, as ollama has it" 1 'a.wav does not exist' "$mynah" transcribe --keep-alive -1 a.wav
 check "max-vram in digits that are no size" 2 "wanted a size such as 4GB or 800MB (a number with B, K, KB, KiB, M, MB, MiB, G, GB or GiB), found '1e9'" "$mynah" transcribe --max-vram 1e9 a.wav
 check "max-vram in kilobytes" 1 'a.wav does not exist' "$mynah" transcribe --max-vram 100KB a.wav
 check "keep-alive in seconds" 1 'a.wav does not exist' "$mynah" transcribe --keep-alive 5 a.wav

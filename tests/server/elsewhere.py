@@ -81,11 +81,14 @@ class Checks:
         assert done.returncode == 0, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
-    def same_as_local(self, heard):
+    def same_as_local(self, heard, or_as=None):
+        """The same as here, or as `or_as`."""
+        def plain(recordings):
+            return [{key: value for key, value in one.items() if key not in ANSWERS} for one in recordings]
+
         assert len(heard) == len(self.local)
-        for one, other in zip(heard, self.local):
-            assert {key: value for key, value in one.items() if key not in ANSWERS} == \
-                {key: value for key, value in other.items() if key not in ANSWERS}
+        for one, *others in zip(plain(heard), plain(self.local), plain(or_as or self.local)):
+            assert one in others, (one, others)
 
     def other(self, *options, variables=None):
         self.number += 1
@@ -123,8 +126,10 @@ class Checks:
         assert done.returncode == 0, done.stderr
         heard = [json.loads(line) for line in done.stdout.splitlines()]
         assert len(heard) == 6 * len(self.clips) and relay.windows >= 2, relay.windows
+        # What goes on here has weights of whichever type is fastest here.
+        alone, _ = self.hear("box=mynah://127.0.0.1:1?prefer,cpu")
         for i in range(0, len(heard), len(self.clips)):
-            self.same_as_local(heard[i:i + len(self.clips)])
+            self.same_as_local(heard[i:i + len(self.clips)], or_as=alone)
         moves = heard[-1]["placement"]["moves"]
         assert [(move["from"], move["to"]) for move in moves] == [("box", "cpu")], moves
         assert moves[0]["reason"].startswith("box "), moves
