@@ -190,6 +190,13 @@ class Checks:
             assert manager.recv(4096) == b"STOPPING=1"
             assert server.process.returncode == 0
 
+    @staticmethod
+    def until(look):
+        deadline = time.monotonic() + 20
+        while not look():
+            assert time.monotonic() < deadline, "waited in vain"
+            time.sleep(0.01)
+
     def check_hangup_reads_keys_and_opens_the_log_anew(self):
         folder = self.folder()
         keys, log = f"{folder}/keys.json", pathlib.Path(folder, "access.log")
@@ -204,11 +211,11 @@ class Checks:
             assert told(first) == 200
             second = add("second")
             assert told(second) == 401
+            # A line is written behind the answer.
+            self.until(lambda: " 401 " in log.read_text())
             log.rename(f"{folder}/access.1")
             server.process.send_signal(signal.SIGHUP)
-            deadline = time.monotonic() + 20
-            while not log.exists() and time.monotonic() < deadline:
-                time.sleep(0.01)
+            self.until(log.exists)
             assert told(second) == 200 and told(first) == 200
             assert server.ask("/version")[0] == 200, "it goes on"
         before, after = pathlib.Path(folder, "access.1").read_text(), log.read_text()
