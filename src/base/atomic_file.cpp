@@ -116,6 +116,14 @@ Result<AtomicFile> AtomicFile::create(const std::string& name) {
   return fail(ErrorCode::Io, "cannot create " + path + ": every temporary name is taken");
 }
 
+Result<AtomicFile> AtomicFile::create_private(const std::string& path) {
+  MYNAH_TRY(AtomicFile file, create(path));
+  if (::fchmod(file.fd_, 0600) != 0) {
+    return file.fail_io("cannot keep from others");
+  }
+  return file;
+}
+
 std::unexpected<Error> AtomicFile::fail_io(std::string_view what) const {
   return fail(ErrorCode::Io, std::string(what) + " " + path_ + ": " + std::strerror(errno));
 }

@@ -20,6 +20,9 @@ class AtomicFile {
   // InvalidInput for a device or a pipe (is_device_or_pipe()), which no file may take the place of.
   static Result<AtomicFile> create(const std::string& path);
 
+  // The same for its owner's eyes alone, from the first byte on.
+  static Result<AtomicFile> create_private(const std::string& path);
+
   ~AtomicFile();
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;

@@ -43,12 +43,9 @@ bool link_to(int from, const std::string& to) {
 }
 
 Status copy_to(const InputFile& recording, const std::string& path) {
-  auto file = AtomicFile::create(path);
+  auto file = AtomicFile::create_private(path);
   if (!file) {
     return cannot_keep(file.error());
-  }
-  if (::fchmod(file->descriptor(), 0600) != 0) {
-    return cannot_keep(path);
   }
   off_t at = 0;
   while (at < recording.size_bytes) {
@@ -68,12 +65,9 @@ Status copy_to(const InputFile& recording, const std::string& path) {
 }
 
 Status write_asked(const std::string& path, const std::string& text) {
-  auto file = AtomicFile::create(path);
+  auto file = AtomicFile::create_private(path);
   if (!file) {
     return cannot_keep(file.error());
-  }
-  if (::fchmod(file->descriptor(), 0600) != 0) {
-    return cannot_keep(path);
   }
   Status written = file->write(text);
   if (written) {

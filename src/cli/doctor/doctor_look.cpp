@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
+#include "base/host_name.h"
 #include "cli/command/program.h"
 #include "cli/doctor/doctor_facts.h"
 #include "cli/doctor/doctor_knowledge.h"
@@ -28,12 +28,6 @@ namespace {
 
 using doctor::Facts;
 using doctor::Report;
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data())
-                                                          : std::string();
-}
 
 // What is judged, and on which machine.
 Result<MeantMachine> facts_of(Context& context, const std::vector<std::string>& places,

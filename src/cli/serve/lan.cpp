@@ -12,8 +12,8 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <qrencode.h>
-#include <unistd.h>
 
+#include "base/host_name.h"
 #include "cli/serve/keys.h"
 #include "server/access/addresses.h"
 #include "server/access/keys.h"
@@ -64,10 +64,9 @@ std::vector<std::string> addresses_of_machine() {
 std::vector<std::string> names_of_certificate(const std::vector<std::string>& addresses) {
   std::vector<std::string> names = {"localhost", "127.0.0.1", "::1"};
   names.insert(names.end(), addresses.begin(), addresses.end());
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) == 0 && host.front() != '\0') {
-    names.emplace_back(host.data());
-    names.push_back(std::string(host.data()) + ".local");
+  if (const std::string host = host_name(); !host.empty()) {
+    names.push_back(host);
+    names.push_back(host + ".local");
   }
   return names;
 }

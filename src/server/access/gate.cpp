@@ -1,14 +1,13 @@
 #include "server/access/gate.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "base/ascii.h"
+#include "base/host_name.h"
 #include "server/access/addresses.h"
 #include "server/http/errors.h"
 #include "server/http/websocket.h"
@@ -23,12 +22,6 @@ std::string_view without_port(std::string_view host) {
     return end == std::string_view::npos ? std::string_view() : host.substr(1, end - 1);
   }
   return host.substr(0, host.find(':'));
-}
-
-std::string own_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data())
-                                                          : std::string();
 }
 
 constexpr int kUnauthorized = 401;
@@ -65,7 +58,7 @@ Gate::Gate(GateOptions options, KeyRing& keys, ClientSecrets& secrets, ErrorTell
       secrets_(secrets),
       tell_error_(std::move(tell_error)) {
   options_.names.push_back("localhost");
-  if (const std::string name = own_name(); !name.empty()) {
+  if (const std::string name = host_name(); !name.empty()) {
     options_.names.push_back(name);
     options_.names.push_back(name + ".local");
   }

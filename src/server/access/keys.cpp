@@ -86,16 +86,21 @@ Result<FileLock> lock_of(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> random_letters() {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";  // RFC 4648, section 6
-  std::array<unsigned char, 32> random{};
+Result<RandomBytes> random_bytes() {
+  RandomBytes random{};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
     return fail(ErrorCode::Environment,
                 fmt::format("the system gives no random numbers: {}", std::strerror(errno)));
   }
+  return random;
+}
+
+Result<std::string> random_letters() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";  // RFC 4648, section 6
+  MYNAH_TRY(const RandomBytes random, random_bytes());
   std::string letters;
-  for (const unsigned char byte : random) {
-    letters += kLetters[byte % kLetters.size()];
+  for (const std::byte byte : random) {
+    letters += kLetters[std::to_integer<size_t>(byte) % kLetters.size()];
   }
   return letters;
 }
@@ -207,8 +212,7 @@ Result<std::vector<Key>> kept_keys(const std::string& path) {
 
 Status write_keys(const std::string& path, std::span<const Key> keys) {
   MYNAH_TRY_STATUS(make_folders(std::filesystem::path(path).parent_path().string()));
-  MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
-  ::fchmod(file.descriptor(), 0600);
+  MYNAH_TRY(AtomicFile file, AtomicFile::create_private(path));
   // Root makes keys for a server that runs as another: the one that its folder belongs to.
   struct stat folder{};
   if (::geteuid() == 0 && ::stat(std::filesystem::path(path).parent_path().c_str(), &folder) == 0) {

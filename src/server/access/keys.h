@@ -2,6 +2,8 @@
 // reads it has none.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +30,11 @@ struct Key {
   KeyLimits limits;
   std::string made;  // when: "2026-11-29"
 };
+
+using RandomBytes = std::array<std::byte, 32>;
+
+// By the system's random numbers. Environment where it has none.
+[[nodiscard]] Result<RandomBytes> random_bytes();
 
 // 32 letters and digits by the system's random numbers, which are 160 bits. Environment where it
 // has none.

@@ -7,11 +7,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 
 #include "base/ascii.h"
 #include "base/atomic_file.h"
+#include "server/access/keys.h"
 #include "server/http/json_text.h"
 #include "server/jobs/job_json.h"
 #include "server/jobs/pause.h"
@@ -35,14 +34,8 @@ constexpr std::string_view kKeyPrefix = "whsec_";
 constexpr size_t kLeastKeyBytes = 24;  // as Standard Webhooks has it
 
 Result<std::string> make_key(const std::string& path) {
-  std::array<std::byte, 32> key{};
-  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) {
-    return fail(ErrorCode::Environment, "the system gives no random bytes");
-  }
-  MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
-  if (::fchmod(file.descriptor(), 0600) != 0) {
-    return fail(ErrorCode::Io, path + " cannot be made for this user alone");
-  }
+  MYNAH_TRY(const RandomBytes key, random_bytes());
+  MYNAH_TRY(AtomicFile file, AtomicFile::create_private(path));
   MYNAH_TRY_STATUS(file.write(std::string(kKeyPrefix) + base64(key) + "\n"));
   MYNAH_TRY_STATUS(file.commit());
   return std::string(reinterpret_cast<const char*>(key.data()), key.size());

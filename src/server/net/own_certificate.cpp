@@ -1,8 +1,6 @@
 #include "server/net/own_certificate.h"
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -12,7 +10,6 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <sys/stat.h>
 
 #include "base/atomic_file.h"
 #include "server/access/addresses.h"
@@ -86,17 +83,6 @@ std::string text_of(BIO* bytes) {
   return {data, static_cast<size_t>(size)};
 }
 
-Status write(const std::string& path, const std::string& text, mode_t mode) {
-  MYNAH_TRY_STATUS(make_folders(std::filesystem::path(path).parent_path().string()));
-  MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
-  if (::fchmod(file.descriptor(), mode) != 0) {
-    return fail(ErrorCode::Io,
-                fmt::format("cannot keep {} from others: {}", path, std::strerror(errno)));
-  }
-  MYNAH_TRY_STATUS(file.write(text));
-  return file.commit();
-}
-
 Result<Certificate> read_certificate(const std::string& file) {
   MYNAH_TRY(const std::string text, read_text_file(file));
   const Bytes bytes(::BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
@@ -122,8 +108,13 @@ Status make_certificate(const TlsFiles& files, std::span<const std::string> name
       ::PEM_write_bio_X509(certificate_text.get(), certificate.get()) != 1) {
     return refused("making a certificate");
   }
-  MYNAH_TRY_STATUS(write(files.key, text_of(key_text.get()), 0600));
-  return write(files.certificate, text_of(certificate_text.get()), 0644);
+  for (const std::string& path : {files.key, files.certificate}) {
+    MYNAH_TRY_STATUS(make_folders(std::filesystem::path(path).parent_path().string()));
+  }
+  MYNAH_TRY(AtomicFile key_file, AtomicFile::create_private(files.key));
+  MYNAH_TRY_STATUS(key_file.write(text_of(key_text.get())));
+  MYNAH_TRY_STATUS(key_file.commit());
+  return write_text_file(files.certificate, text_of(certificate_text.get()));
 }
 
 Result<bool> is_good_for(const std::string& certificate_file, std::chrono::seconds time) {
