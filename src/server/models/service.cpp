@@ -307,14 +307,21 @@ Status Service::check_could_open() const {
                                   engine::hearing_model(wish, surroundings_.environment));
 }
 
+Service::WaitingWindows Service::waiting_windows() {
+  WaitingWindows all;
+  for (const HearingLoad& load : engine_->hearing_loads()) {
+    all.urgent += load.urgent_windows;
+    all.bulk += load.bulk_windows;
+    all.left_ms += load.window_ms * static_cast<double>(load.urgent_windows + load.bulk_windows);
+  }
+  return all;
+}
+
 std::chrono::milliseconds Service::estimated_wait() {
   constexpr double kLeast_ms = 1000;
   constexpr double kMost_ms = 3'600'000;
-  double wait_ms = 0;
-  for (const HearingLoad& load : engine_->hearing_loads()) {
-    wait_ms += load.window_ms * static_cast<double>(load.urgent_windows + load.bulk_windows);
-  }
-  return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(wait_ms, kLeast_ms, kMost_ms)));
+  const double wait_ms = std::clamp(waiting_windows().left_ms, kLeast_ms, kMost_ms);
+  return std::chrono::milliseconds(static_cast<int64_t>(wait_ms));
 }
 
 Result<Speaking> Service::speaking(const std::string& voice, const std::string& language) {

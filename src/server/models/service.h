@@ -100,6 +100,15 @@ class Service {
   // Whether a model could be opened where none is: of that which hears where none is named.
   [[nodiscard]] Status check_could_open() const;
 
+  // The windows that wait to be heard, of all models, and how long they take by what one took.
+  struct WaitingWindows {
+    size_t urgent = 0;
+    size_t bulk = 0;
+    double left_ms = 0;
+  };
+
+  [[nodiscard]] WaitingWindows waiting_windows();
+
   // When what waits now will have been heard, by what that took of late; a second at least.
   [[nodiscard]] std::chrono::milliseconds estimated_wait();
 

@@ -37,15 +37,10 @@ void tell_queue(Service& service, Exposition& to) {
                 {{"task", speaks ? "speak" : "hear"}, {"state", computes ? "running" : "waiting"}});
     }
   }
-  size_t urgent = 0;
-  size_t bulk = 0;
-  for (const HearingLoad& load : service.engine().hearing_loads()) {
-    urgent += load.urgent_windows;
-    bulk += load.bulk_windows;
-  }
+  const Service::WaitingWindows windows = service.waiting_windows();
   to.gauge("mynah_windows_waiting", "Windows that wait to be heard, by their class.");
-  to.sample(static_cast<double>(urgent), {{"class", "interactive"}});
-  to.sample(static_cast<double>(bulk), {{"class", "bulk"}});
+  to.sample(static_cast<double>(windows.urgent), {{"class", "interactive"}});
+  to.sample(static_cast<double>(windows.bulk), {{"class", "bulk"}});
 }
 
 // Samples of one metric that differ in nothing would be refused.

@@ -20,8 +20,7 @@ double seconds(RequestWork::Clock::duration time) {
 
 Handler queue(Service& service) {
   return [&service](Exchange& exchange) {
-    const std::string owner =
-        exchange.head().work != nullptr ? exchange.head().work->owner() : std::string();
+    const std::string& owner = exchange.head().owner;
     int counts[2][2] = {};  // that speak, that compute
     Json own = Json::array();
     for (const auto& work : service.board().working()) {
@@ -36,18 +35,12 @@ Handler queue(Service& service) {
                        {"age_s", rounded_ms(seconds(work->age()))}});
       }
     }
-    Json windows = {{"interactive", 0}, {"bulk", 0}};
-    double left_ms = 0;
-    for (const HearingLoad& load : service.engine().hearing_loads()) {
-      windows["interactive"] = windows["interactive"].get<size_t>() + load.urgent_windows;
-      windows["bulk"] = windows["bulk"].get<size_t>() + load.bulk_windows;
-      left_ms += load.window_ms * static_cast<double>(load.urgent_windows + load.bulk_windows);
-    }
+    const Service::WaitingWindows windows = service.waiting_windows();
     constexpr double kOfMillisecond = 1e-3;
     const Json told = {{"waiting", {{"hear", counts[0][0]}, {"speak", counts[1][0]}}},
                        {"running", {{"hear", counts[0][1]}, {"speak", counts[1][1]}}},
-                       {"windows", std::move(windows)},
-                       {"estimated_s", rounded_ms(left_ms * kOfMillisecond)},
+                       {"windows", {{"interactive", windows.urgent}, {"bulk", windows.bulk}}},
+                       {"estimated_s", rounded_ms(windows.left_ms * kOfMillisecond)},
                        {"requests", std::move(own)}};
     exchange.answer({.body = json_text(told) + "\n"});
   };
