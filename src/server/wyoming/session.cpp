@@ -74,7 +74,7 @@ class WyomingSession final : public ByteSession,
       waiting_.push_back(std::move(message));
     }
     if (waiting_.empty() || working_) {
-      return true;
+      return !outbox_->is_over();
     }
     working_ = threads_.run([self = shared_from_this()] { self->work(); });
     if (!working_) {
@@ -114,10 +114,10 @@ class WyomingSession final : public ByteSession,
         static_cast<void>(outbox_->write({}));  // so that more is read
       }
       if (const Status dealt_with = deal_with(message); !dealt_with) {
-        speech_.reset();
-        sound_.reset();
-        watch_.reset();
-        static_cast<void>(outbox_->write(error_of(dealt_with.error())));  // it may have left
+        // Home Assistant passes over an error and waits on: the end of the connection is what it
+        // takes for one.
+        outbox_->end(error_of(dealt_with.error()));
+        return;
       }
     }
   }
