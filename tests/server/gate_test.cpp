@@ -100,6 +100,11 @@ TEST(Gate, KeysAreWantedWhereThereAreAny) {
   EXPECT_EQ(status({{"Authorization", "Bearer on"}}), 401);
   EXPECT_EQ(status({{"Authorization", "one"}}), 401);
   EXPECT_EQ(status({{"X-API-Key", ""}}), 401);
+  EXPECT_EQ(status({{"Authorization", "Basic YmF6YXJyOnR3bw=="}}), 200) << "bazarr:two";
+  EXPECT_EQ(status({{"Authorization", "basic OnR3bw=="}}), 200) << ":two";
+  EXPECT_EQ(status({{"Authorization", "Basic dHdvOg=="}}), 401) << "two:";
+  EXPECT_EQ(status({{"Authorization", "Basic dHdv"}}), 401) << "two";
+  EXPECT_EQ(status({{"Authorization", "Basic two"}}), 401);
   RequestHead without = from({});
   EXPECT_EQ(locked.gate.admit(without, Open::WithKey, {})->headers.get("www-authenticate"),
             "Bearer");

@@ -1,4 +1,5 @@
 """Requests as clients send them, byte by byte (recorded/*.http), each looked at as its client looks at the answer."""
+import base64
 import io
 import json
 import os
@@ -41,9 +42,13 @@ class RecordedRequests:
         body = body.replace(b"@SOUND@", sound)
         if head.endswith(b"application/json") or b"\r\n" not in body.strip():
             body = body.strip()
-        for word, value in {"HOST": self.host, "KEY": self.key, "LENGTH": str(len(body))}.items():
+        login = base64.b64encode(f"any:{self.key}".encode()).decode()
+        for word, value in {"HOST": self.host, "KEY": self.key, "LOGIN": login, "LENGTH": str(len(body))}.items():
             head = head.replace(f"@{word}@".encode(), value.encode())
         host, port = self.host.rsplit(":", 1)
+        if b"Transfer-Encoding: chunked" in head:
+            pieces = [body[at : at + 65536] for at in range(0, len(body), 65536)]
+            body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
         with socket.create_connection((host, int(port)), 60) as connection:
             connection.sendall(head + b"\r\n\r\n" + body)
             return self.read(connection.makefile("rb"))

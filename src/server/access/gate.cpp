@@ -11,6 +11,7 @@
 #include "server/access/addresses.h"
 #include "server/http/errors.h"
 #include "server/http/websocket.h"
+#include "store/base64.h"
 
 namespace mynah::server {
 namespace {
@@ -41,13 +42,28 @@ std::string_view key_among(const std::vector<std::string_view>& protocols) {
   return {};
 }
 
-std::string_view key_of(const RequestHead& head) {
+// The password of a login: Bazarr and others that have no field for a key take it in the address,
+// http://any:KEY@host. Empty: there is none.
+std::string password_of(std::string_view login) {
+  const auto plain = bytes_of_base64(login);
+  const size_t colon = plain ? plain->find(':') : std::string::npos;
+  return colon == std::string::npos ? std::string() : plain->substr(colon + 1);
+}
+
+std::string key_of(const RequestHead& head) {
   constexpr std::string_view kBearer = "bearer ";
-  const std::string_view bearer = head.headers.get("authorization");
-  const std::string_view key = starts_with_but_for_case(bearer, kBearer)
-                                   ? trimmed(bearer.substr(kBearer.size()))
-                                   : head.headers.get("x-api-key");
-  return key.empty() ? key_among(offered_protocols(head.headers)) : key;
+  constexpr std::string_view kBasic = "basic ";
+  const std::string_view told = head.headers.get("authorization");
+  if (starts_with_but_for_case(told, kBearer)) {
+    return std::string(trimmed(told.substr(kBearer.size())));
+  }
+  std::string key(head.headers.get("x-api-key"));
+  if (key.empty()) {
+    key = key_among(offered_protocols(head.headers));
+  }
+  return key.empty() && starts_with_but_for_case(told, kBasic)
+             ? password_of(trimmed(told.substr(kBasic.size())))
+             : key;
 }
 
 }  // namespace
@@ -139,7 +155,7 @@ std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted,
     }
     return std::nullopt;
   }
-  const std::string_view key = key_of(head);
+  const std::string key = key_of(head);
   if (key.empty()) {
     Response refused = refusal(head, kUnauthorized, ErrorCode::InvalidInput,
                                "wanted a key: Authorization: Bearer KEY");
