@@ -14,7 +14,6 @@
 #include "server/http/json_text.h"
 #include "server/speak/speech.h"
 #include "store/families.h"
-#include "store/speech_models.h"
 
 namespace mynah::server {
 namespace {
@@ -127,7 +126,7 @@ Json config_of(const std::string& language, const std::vector<std::string>& spea
 
 void list_voices(const Service& service, Exchange& exchange) {
   Json voices = Json::object();
-  for (const SpeechModel& model : installed_speech_models(service.store())) {
+  for (const SpeechModel& model : service.speech_models()) {
     // Where a voice is a file with a config beside it people know it by the file's name.
     if (has_config(model.family)) {
       std::vector<std::string> speakers;
@@ -139,10 +138,6 @@ void list_voices(const Service& service, Exchange& exchange) {
     for (const InstalledVoice& voice : model.voices) {
       voices[voice.name] = config_of(voice.language, {});
     }
-  }
-  const auto builtin = builtin_voice();
-  for (const VoiceFacts& voice : builtin->voices()) {
-    voices[voice.name] = config_of(voice.language, {});
   }
   exchange.answer({.body = json_text(voices) + "\n"});
 }

@@ -8,9 +8,7 @@
 #include "server/http/errors.h"
 #include "server/http/json_text.h"
 #include "server/models/openai_names.h"
-#include "speech/synthesizer.h"
 #include "store/families.h"
-#include "store/speech_models.h"
 #include "store/store.h"
 
 namespace mynah::server {
@@ -77,14 +75,10 @@ Handler audio_models(const Service& service) {
 Handler audio_voices(const Service& service) {
   return [&service](Exchange& exchange) {
     std::vector<std::string> names;
-    for (const SpeechModel& model : installed_speech_models(service.store())) {
+    for (const SpeechModel& model : service.speech_models()) {
       for (const InstalledVoice& voice : model.voices) {
         names.push_back(voice.name);
       }
-    }
-    const auto builtin = builtin_voice();
-    for (const VoiceFacts& voice : builtin->voices()) {
-      names.push_back(voice.name);
     }
     std::ranges::copy(openai_voices(), std::back_inserter(names));
     Json voices = Json::array();

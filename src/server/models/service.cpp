@@ -12,9 +12,9 @@
 #include "engine/store_folders.h"
 #include "place/elsewhere/shared_digest.h"
 #include "server/models/openai_names.h"
+#include "speech/synthesizer.h"
 #include "speech/window_model.h"
 #include "store/families.h"
-#include "store/speech_models.h"
 
 namespace mynah::server {
 namespace {
@@ -153,6 +153,30 @@ std::vector<HearingModel> Service::hearing_models() const {
   models.push_back({.name = "builtin", .family = "mynah", .source = {}, .languages = {"en"}});
   std::ranges::stable_partition(
       models, [&first](const HearingModel& model) { return model.name == first; });
+  return models;
+}
+
+std::vector<SpeechModel> Service::speech_models() const {
+  const Store here = store();
+  std::vector<SpeechModel> models;
+  const bool any = options_.voice_model == "auto";
+  if (any) {
+    models = installed_speech_models(here);
+  } else if (options_.voice_model != "builtin") {
+    if (auto named = installed_speech_model(here, options_.voice_model)) {
+      named->name = name_of(options_.voice_model);  // of the store, or of the file that was named
+      models.push_back(*std::move(named));
+    }
+  }
+  if (any || models.empty()) {
+    SpeechModel builtin{.name = "builtin", .path = {}, .family = "mynah"};
+    const auto speaks = builtin_voice();
+    for (const VoiceFacts& voice : speaks->voices()) {
+      builtin.voices.push_back(
+          {.name = voice.name, .path = {}, .language = voice.language, .sex = voice.sex});
+    }
+    models.push_back(std::move(builtin));
+  }
   return models;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/work_board.h"
+#include "store/speech_models.h"
 #include "store/store.h"
 
 namespace mynah::server {
@@ -87,6 +88,10 @@ class Service {
 
   // The model that has that voice ("": any). NotFound where nobody has.
   [[nodiscard]] Result<Speaking> speaking(const std::string& voice, const std::string& language);
+
+  // Those that speak, best first, each with the voices that speaking() takes: all that are here, or
+  // the one that the server was started with; built in ones as the model "builtin".
+  [[nodiscard]] std::vector<SpeechModel> speech_models() const;
 
   // Those that hear, the one that requests mean which name none first. A file is looked into once.
   [[nodiscard]] std::vector<HearingModel> hearing_models() const;

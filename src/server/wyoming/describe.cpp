@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "engine/store_folders.h"
+#include "base/ascii.h"
 #include "engine/version.h"
-#include "speech/synthesizer.h"
-#include "store/families.h"
-#include "store/speech_models.h"
-#include "store/store.h"
 
 namespace mynah::server {
 namespace {
@@ -25,9 +21,14 @@ Json artifact(const std::string& name, const std::string& by, const std::string&
           {"version", std::string(engine::program_version().version)}};
 }
 
-// "en_US", as Piper's voices have it and Home Assistant wants it.
+// "en_US" of "en-us", as Piper's voices have it and Home Assistant wants it.
 std::string with_underscore(std::string tag) {
+  constexpr size_t kRegion = 2;  // letters of it; scripts and variants are longer
   std::ranges::replace(tag, '-', '_');
+  const size_t last = tag.rfind('_') + 1;
+  if (last != 0 && tag.size() == last + kRegion) {
+    tag.replace(last, kRegion, ascii_upper(std::string_view(tag).substr(last)));
+  }
   return tag.empty() ? "en" : tag;
 }
 
@@ -48,15 +49,10 @@ WyomingMessage describe_wyoming(const Service& service, bool endpointing) {
     hearing.push_back(std::move(one));
   }
   Json voices = Json::array();
-  const Store store(engine::store_folders(service.environment()));
-  for (const SpeechModel& model : installed_speech_models(store)) {
+  for (const SpeechModel& model : service.speech_models()) {
     for (const InstalledVoice& voice : model.voices) {
       voices.push_back(voice_json(voice.name, voice.language, model.name));
     }
-  }
-  const auto builtin = builtin_voice();
-  for (const VoiceFacts& voice : builtin->voices()) {
-    voices.push_back(voice_json(voice.name, voice.language, "builtin"));
   }
   Json hears = artifact("mynah", "mynah", "");
   hears["models"] = std::move(hearing);
