@@ -174,7 +174,11 @@ Status SpeechSession::tell_left_out() {
 }
 
 void SpeechSession::pause(double seconds) {
-  pause_s_ += seconds;
+  // Silence is kept as samples: marks without a word between them could ask for any amount of it.
+  if (pause_s_ + seconds > kLongestPause_s) {
+    warn(std::vector{fmt::format("pauses in a row are cut to {} s", kLongestPause_s)});
+  }
+  pause_s_ = std::min(pause_s_ + seconds, kLongestPause_s);
 }
 
 Result<SpeechSession::Stretch> SpeechSession::stretch_of(const SpeakPart& part) {

@@ -365,6 +365,12 @@ TEST_F(Speaking, MarksInTheTextChangeHowItIsSpoken) {
   ASSERT_TRUE(speak("One. [pause:2]"));
   EXPECT_EQ(heard_.clauses.size(), 2U);
   EXPECT_EQ(heard_.clauses[1].samples.size(), 2U * FakeVoice::kRate);
+  std::string pauses;
+  for (int i = 0; i < 1000; ++i) {
+    pauses += "[pause:50s]";
+  }
+  ASSERT_TRUE(speak("One. " + pauses + " Two."));
+  EXPECT_NEAR(silence_before(1), 60, 1 / kRate) << "nobody has silence without end kept in memory";
 }
 
 TEST_F(Speaking, SsmlIsReadAsAWhole) {

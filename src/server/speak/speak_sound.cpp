@@ -26,7 +26,14 @@ class SpeechToSound final : public SpeechObserver {
   Status on_clause(const SpokenClause& clause) override {
     MYNAH_TRY_STATUS(taker_.on_clause(clause));
     samples_ += clause.samples.size();
-    MYNAH_TRY_STATUS(writer_.write(clause.samples));
+    // Piece by piece: whoever takes it slowly has no clause of a minute, or its silence, kept
+    // twice.
+    constexpr size_t kPiece = 8192;
+    for (std::span left(clause.samples); !left.empty();) {
+      const auto piece = left.first(std::min(kPiece, left.size()));
+      MYNAH_TRY_STATUS(writer_.write(piece));
+      left = left.subspan(piece.size());
+    }
     if (work_ != nullptr && samples_ == clause.samples.size()) {
       metrics_.count_first_sound(std::chrono::duration<double>(work_->age()).count());
     }
