@@ -1,5 +1,6 @@
 #include "cli/serve/access_log.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -10,6 +11,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "text/utf8.h"
 
 namespace mynah::cli {
 namespace {
@@ -24,11 +27,21 @@ std::string now() {
   return fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
 }
 
+// What a client calls something can neither begin a line nor tell a terminal what to do.
+std::string printable(const std::string& name) {
+  constexpr size_t kMost = 300;
+  std::string text = replace_invalid_utf8(std::string_view(name).substr(0, kMost));
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F; }, '?');
+  return text;
+}
+
 std::string line_of(const server::RequestHead& head, const server::Served& served) {
-  return fmt::format(
-      "{} {} {} {} {} {} {} bytes, {:.1f} ms{}", now(), head.peer.empty() ? "unix" : head.peer,
-      head.work != nullptr ? head.work->id() : "-", head.method, head.path, served.status,
-      served.bytes, milliseconds(served.took), served.left ? ", left" : "");
+  return fmt::format("{} {} {} {} {} {} {} bytes, {:.1f} ms{}", now(),
+                     head.peer.empty() ? "unix" : head.peer,
+                     head.work != nullptr ? printable(head.work->id()) : "-",
+                     printable(head.method), printable(head.path), served.status, served.bytes,
+                     milliseconds(served.took), served.left ? ", left" : "");
 }
 
 Json json_of(const server::RequestHead& head, const server::Served& served) {
