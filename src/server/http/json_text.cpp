@@ -1,15 +1,19 @@
 #include "server/http/json_text.h"
 
+#include <array>
 #include <cstddef>
 
 namespace mynah::server {
 namespace {
 
 // Clients nest four or five deep.
-constexpr int kMostDepth = 64;
+constexpr size_t kMostDepth = 64;
+// An object's members are looked for one after the other, and each as it is read (ordered_json).
+constexpr int kMostMembers = 1000;
 
-bool is_too_deep(std::string_view text) {
-  int depth = 0;
+bool is_too_much(std::string_view text) {
+  std::array<int, kMostDepth + 1> members{};
+  size_t depth = 0;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -22,8 +26,13 @@ bool is_too_deep(std::string_view text) {
       if (++depth > kMostDepth) {
         return true;
       }
-    } else if (c == ']' || c == '}') {
-      --depth;
+      members[depth] = 0;
+    } else if (c == ':') {
+      if (++members[depth] > kMostMembers) {
+        return true;
+      }
+    } else if ((c == ']' || c == '}') && depth-- == 0) {
+      return true;
     }
   }
   return false;
@@ -33,7 +42,7 @@ bool is_too_deep(std::string_view text) {
 
 nlohmann::ordered_json parse_object(std::string_view text) {
   using Json = nlohmann::ordered_json;
-  if (is_too_deep(text)) {
+  if (is_too_much(text)) {
     return Json(Json::value_t::discarded);
   }
   return Json::parse(text.begin(), text.end(), nullptr, false);
