@@ -40,6 +40,8 @@ class EchoSession final : public ByteSession {
 
   [[nodiscard]] size_t backlog() const override { return 0; }
 
+  [[nodiscard]] uint64_t message_under_way() const override { return 0; }
+
   void leave() override {}
 
  private:
@@ -83,6 +85,8 @@ class FloodSession final : public ByteSession {
   bool take(std::string_view /*bytes*/) override { return true; }
 
   [[nodiscard]] size_t backlog() const override { return 0; }
+
+  [[nodiscard]] uint64_t message_under_way() const override { return 0; }
 
   void leave() override {}
 };

@@ -1,6 +1,9 @@
 // ByteConnection: bytes to and from a ByteSession. Of the network's thread.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 
 #include "server/net/byte_session.h"
@@ -10,8 +13,10 @@ namespace mynah::server {
 
 class ByteConnection : public std::enable_shared_from_this<ByteConnection> {
  public:
+  using Clock = std::chrono::steady_clock;
+
   // The threads must outlive it.
-  // `stall`: how long a client may take nothing.
+  // `stall`: how long a client may take nothing, and for a message that it has begun.
   ByteConnection(const boost::asio::any_io_executor& executor, std::unique_ptr<Stream> stream,
                  const ByteSessionMaker& make, WorkThreads& threads,
                  std::chrono::milliseconds stall);
@@ -21,24 +26,38 @@ class ByteConnection : public std::enable_shared_from_this<ByteConnection> {
 
   void stop();
 
- private:
-  using Clock = std::chrono::steady_clock;
+  // The client is gone, as far as this server is concerned.
+  void drop() { close(true); }
 
+  // Since when the client is waited for: it is to say something, or to take what it is told.
+  [[nodiscard]] Clock::time_point waits_since() const;
+
+  // Since when it is to take what it is told.
+  [[nodiscard]] Clock::time_point writes_since() const { return writes_since_; }
+
+ private:
   boost::asio::awaitable<void> read();
   boost::asio::awaitable<void> send();
   void close(bool reset);
+  // Resets the connection unless the watch ends in time.
+  void watch(Watch& watch);
+  void watch_message();
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<Stream> stream_;
   Event changed_;  // there is something to send, or room to read
   Event room_;
-  Watch watch_;
+  Watch watch_;    // of a client that takes nothing
+  Watch reading_;  // of one that does not come to the end of what it says
   const std::chrono::milliseconds stall_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();  // as long as it is
   std::shared_ptr<Outbox> outbox_;
   std::shared_ptr<ByteSession> session_;
+  Clock::time_point came_ = Clock::now();  // the last of its bytes
+  Clock::time_point writes_since_ = Clock::time_point::max();
   bool over_ = false;
   bool wants_more_ = true;
+  uint64_t under_way_ = 0;  // the message that is watched
 };
 
 }  // namespace mynah::server

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,8 +22,12 @@ class ByteSession {
   // was sent.
   virtual bool take(std::string_view bytes) = 0;
 
-  // So many bytes came that were not dealt with yet: above a bound no more are read.
+  // So many bytes came that were not dealt with to the end: above a bound no more are read.
   [[nodiscard]] virtual size_t backlog() const = 0;
+
+  // The number of the message that has begun and is not whole, 0 where none is: each may take a
+  // while, and no longer.
+  [[nodiscard]] virtual uint64_t message_under_way() const = 0;
 
   // The client is gone; the outbox was told, too.
   virtual void leave() = 0;

@@ -71,7 +71,7 @@ class RealtimeSession final : public MessageSession,
 
   void take(std::string text) override {
     const std::lock_guard lock(mutex_);
-    backlog_ += text.size();
+    backlog_ += held_by(text);
     waiting_.push_back({.text = std::move(text)});
     schedule();
   }
@@ -111,6 +111,9 @@ class RealtimeSession final : public MessageSession,
     std::string text{};
     std::optional<Spoken> spoken{};
   };
+
+  // A message without a letter takes memory, too.
+  static size_t held_by(const std::string& text) { return text.size() + sizeof(Task); }
 
   // What is to be done next.
   struct Next {
@@ -204,7 +207,7 @@ class RealtimeSession final : public MessageSession,
       dialogue_->end_reply(*std::move(next.task->spoken));
     } else if (next.task) {
       dialogue_->take(next.task->text);
-      shrink_backlog(next.task->text.size());
+      shrink_backlog(held_by(next.task->text));
     }
   }
 

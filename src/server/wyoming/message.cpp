@@ -72,22 +72,24 @@ Result<std::vector<WyomingMessage>> WyomingReader::take(std::string_view bytes) 
     WyomingMessage message;
     MYNAH_TRY(const bool is_whole, read_one(message));
     if (!is_whole) {
+      kept_.erase(0, std::exchange(read_, 0));
       return whole;
     }
     whole.push_back(std::move(message));
   }
 }
 
-Result<bool> WyomingReader::read_one(WyomingMessage& message) {
-  const size_t line = kept_.find('\n');
-  if (line == std::string::npos) {
-    if (kept_.size() > kMostLine) {
-      return no_message("a line without an end");
-    }
+Result<bool> WyomingReader::read_line() {
+  const std::string_view left = std::string_view(kept_).substr(read_);
+  const size_t end = left.find('\n', searched_);
+  if (std::min(end, left.size()) > kMostLine) {
+    return no_message("a line without an end");
+  }
+  if (end == std::string_view::npos) {
+    searched_ = left.size();
     return false;
   }
-  const Json head =
-      Json::parse(kept_.begin(), kept_.begin() + static_cast<ptrdiff_t>(line), nullptr, false);
+  const Json head = parse_object(left.substr(0, end));
   const auto type = head.is_object() ? head.find("type") : head.end();
   if (!head.is_object() || type == head.end() || !type->is_string()) {
     return no_message("a line that is no object with a type");
@@ -98,24 +100,41 @@ Result<bool> WyomingReader::read_one(WyomingMessage& message) {
     return no_message(fmt::format("one that is longer than {} MB of data and {} MB of sound",
                                   kMostData >> 20U, kMostPayload >> 20U));
   }
-  const size_t end = line + 1 + static_cast<size_t>(data) + static_cast<size_t>(payload);
-  if (kept_.size() < end) {
+  line_ = Line{.data = static_cast<size_t>(data), .payload = static_cast<size_t>(payload)};
+  line_->message.came = end + 1 + line_->data + line_->payload;
+  line_->message.type = type->get<std::string>();
+  if (const auto own = head.find("data"); own != head.end() && own->is_object()) {
+    line_->message.data = *own;
+  }
+  read_ += end + 1;
+  searched_ = 0;
+  return true;
+}
+
+Result<bool> WyomingReader::read_one(WyomingMessage& message) {
+  if (!line_) {
+    MYNAH_TRY(const bool is_whole, read_line());
+    if (!is_whole) {
+      return false;
+    }
+  }
+  const std::string_view left = std::string_view(kept_).substr(read_);
+  const size_t size = line_->data + line_->payload;
+  if (left.size() < size) {
     return false;
   }
-  message.type = type->get<std::string>();
-  if (const auto own = head.find("data"); own != head.end() && own->is_object()) {
-    message.data = *own;
-  }
-  if (data > 0) {
-    const Json more =
-        parse_object(std::string_view(kept_).substr(line + 1, static_cast<size_t>(data)));
+  message = std::move(line_->message);
+  if (line_->data > 0) {
+    const Json more = parse_object(left.substr(0, line_->data));
     if (!more.is_object()) {
       return no_message("data that is no object");
     }
     message.data.update(more);
   }
-  message.payload = kept_.substr(end - static_cast<size_t>(payload), static_cast<size_t>(payload));
-  kept_.erase(0, end);
+  message.payload = left.substr(line_->data, line_->payload);
+  read_ += size;
+  ++whole_;
+  line_.reset();
   return true;
 }
 

@@ -1,6 +1,8 @@
 #include "server/wyoming/session.h"
 
+#include <algorithm>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -20,6 +22,20 @@ using Json = nlohmann::ordered_json;
 
 // Of a turn: longer ones are files, which another door takes.
 constexpr uint64_t kMostSound_bytes = uint64_t{512} << 20;
+
+// Where so much waits, more is read as it is dealt with.
+constexpr size_t kMuch = size_t{1} << 20;
+
+// A message without a byte of sound takes memory, too.
+size_t held_by(const WyomingMessage& message) {
+  return message.came + sizeof(message);
+}
+
+// A number of a client's; what no int holds is as wrong as the nearest that one does.
+int whole(int64_t number) {
+  return static_cast<int>(std::clamp<int64_t>(number, std::numeric_limits<int>::min(),
+                                              std::numeric_limits<int>::max()));
+}
 
 // Segments on their way, each as it is heard.
 class ChunkedTranscript final : public RecognizerObserver {
@@ -70,7 +86,7 @@ class WyomingSession final : public ByteSession,
     }
     const std::lock_guard lock(mutex_);
     for (WyomingMessage& message : *messages) {
-      backlog_ += message.payload.size();
+      backlog_ += held_by(message);
       waiting_.push_back(std::move(message));
     }
     if (waiting_.empty() || working_) {
@@ -89,7 +105,13 @@ class WyomingSession final : public ByteSession,
     return backlog_;
   }
 
-  void leave() override {}  // the outbox's stop is what everything here looks at
+  [[nodiscard]] uint64_t message_under_way() const override { return reader_.message_under_way(); }
+
+  // What is under way looks at the outbox's stop.
+  void leave() override {
+    const std::lock_guard lock(mutex_);
+    waiting_.clear();
+  }
 
  private:
   static std::string error_of(const Error& error) {
@@ -108,17 +130,27 @@ class WyomingSession final : public ByteSession,
         }
         message = std::move(waiting_.front());
         waiting_.pop_front();
-        backlog_ -= message.payload.size();
       }
-      if (!message.payload.empty()) {
-        static_cast<void>(outbox_->write({}));  // so that more is read
-      }
+      const size_t held = held_by(message);
       if (const Status dealt_with = deal_with(message); !dealt_with) {
         // Home Assistant passes over an error and waits on: the end of the connection is what it
         // takes for one.
         outbox_->end(error_of(dealt_with.error()));
         return;
       }
+      shrink_backlog(held);
+    }
+  }
+
+  void shrink_backlog(size_t bytes) {
+    bool much = false;
+    {
+      const std::lock_guard lock(mutex_);
+      much = backlog_ >= kMuch;
+      backlog_ -= bytes;
+    }
+    if (much) {
+      static_cast<void>(outbox_->write({}));  // so that more is read
     }
   }
 
@@ -183,8 +215,8 @@ class WyomingSession final : public ByteSession,
 
   Status begin_sound(const WyomingMessage& start) {
     MYNAH_TRY(sound_, Upload::create("/var/tmp"));
-    raw_ = {.rate_hz = static_cast<int>(start.number("rate", 16000)),
-            .channels = static_cast<int>(start.number("channels", 1)),
+    raw_ = {.rate_hz = whole(start.number("rate", 16000)),
+            .channels = whole(start.number("channels", 1)),
             .encoding = {}};
     constexpr std::array<const char*, 5> kEncodings = {nullptr, "u8", "s16le", "s24le", "s32le"};
     const int64_t width = start.number("width", 2);
