@@ -8,6 +8,7 @@
 #include "audio/input_file.h"
 #include "server/http/body.h"
 #include "server/http/form.h"
+#include "server/http/framing.h"
 #include "server/http/message.h"
 #include "server/http/multipart.h"
 #include "server/http/outbox.h"
@@ -54,6 +55,30 @@ TEST(Headers, AreFoundInEitherCase) {
   EXPECT_FALSE(headers.has("content"));
   headers.set("CONTENT-TYPE", "c");
   EXPECT_THAT(headers.fields(), ElementsAre(Pair("CONTENT-TYPE", "c")));
+}
+
+TEST(Framing, IsToldOnceAndAsItIsKnownHere) {
+  const std::pair<Headers::Field, Headers::Field> bad[] = {
+      {{"Content-Length", "1"}, {"Transfer-Encoding", "chunked"}},
+      {{"Content-Length", "1"}, {"content-length", "1"}},
+      {{"Transfer-Encoding", "chunked"}, {"Transfer-Encoding", "chunked"}},
+      {{"Transfer-Encoding", "gzip, chunked"}, {"A", "b"}},
+      {{"Content-Length", "5, 5"}, {"A", "b"}},
+      {{"Content-Length", "+5"}, {"A", "b"}},
+      {{"Transfer-Encoding", "identity"}, {"A", "b"}},
+      {{"Transfer-Encoding", ""}, {"A", "b"}},
+  };
+  for (const auto& [one, other] : bad) {
+    Headers headers;
+    headers.add(one.first, one.second);
+    headers.add(other.first, other.second);
+    EXPECT_FALSE(check_framing(headers, true)) << one.first << one.second;
+  }
+  Headers headers;
+  EXPECT_TRUE(check_framing(headers, false));
+  headers.add("Transfer-Encoding", " Chunked");
+  EXPECT_TRUE(check_framing(headers, true));
+  EXPECT_FALSE(check_framing(headers, false)) << "HTTP/1.0 has no chunks";
 }
 
 class Parts final : public PartObserver {

@@ -269,6 +269,11 @@ TEST_F(Serving, WhatIsNoRequestIsRefused) {
       {"GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "400"},
       {"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n", "400"},
       {"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "400"},
+      {"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n", "400"},
+      {"POST /echo HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\nGET / HTTP/1.1\r\n\r\n", "400"},
+      {"POST /echo HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n\r\n", "400"},
+      {"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;" + std::string(300'000, 'x'),
+       "400"},
       {"GET %zz HTTP/1.1\r\n\r\n", "400"},
       {"GET / HTTP/1.1\r\n no: fold\r\n\r\n", "400"},
       {"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"},
@@ -277,7 +282,8 @@ TEST_F(Serving, WhatIsNoRequestIsRefused) {
       {"GET /refused HTTP/1.1\r\n\r\n", "403"},
       {"POST /echo HTTP/1.1\r\nContent-Length: 101\r\n\r\n" + std::string(101, 'x'), "413"},
       {"POST /echo HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", "413"},
-      {long_head, "400"},
+      {long_head, "431"},
+      {"GET /" + std::string(70'000, 'a') + " HTTP/1.1\r\n\r\n", "414"},
   };
 
   for (const auto& [request, status] : bad) {
@@ -367,6 +373,32 @@ TEST_F(Serving, MoreConnectionsThanAreTakenWait) {
   EXPECT_EQ(second.answer().second, "b");
 }
 
+TEST_F(Serving, WhoIsWaitedForGoesWhereOthersFindNoRoom) {
+  NetworkOptions options;
+  options.most_connections = 1;
+  serve(std::move(options));
+  Client silent = client();
+  Client other = client();
+  other.send("POST /echo HTTP/1.1\r\nContent-Length: 1\r\n\r\nb");
+  EXPECT_EQ(other.answer().second, "b");
+}
+
+TEST_F(Serving, WhoTakesNothingGoesWhereOthersFindNoThread) {
+  NetworkOptions options;
+  options.most_requests = 1;
+  serve(std::move(options));
+  Client takes_nothing = client();
+  takes_nothing.send("GET /flood HTTP/1.1\r\n\r\n");
+  std::string told;
+  while (!told.starts_with("HTTP/1.1 200 ")) {  // it is not waited for long enough yet
+    Client other = client();
+    other.send("POST /echo HTTP/1.1\r\nContent-Length: 1\r\n\r\nb");
+    told = other.answer().first;
+    ASSERT_THAT(told, ::testing::AnyOf(StartsWith("HTTP/1.1 200 "), StartsWith("HTTP/1.1 429 ")));
+  }
+  EXPECT_THAT(front_.await_ended(1), ::testing::ElementsAre("flood"));
+}
+
 TEST_F(Serving, WhatIsUnderWayComesToItsEndBeforeTheServerDoes) {
   serve();
   Client idle = client();
@@ -407,8 +439,8 @@ TEST_F(Serving, SlowClientsAreDropped) {
   Client half_a_body = client();
   half_a_body.send("POST /echo HTTP/1.1\r\nContent-Length: 9\r\n\r\nab");
   EXPECT_EQ(silent.rest(), "");
-  EXPECT_EQ(half_a_head.rest(), "");
-  EXPECT_EQ(half_a_body.rest(), "");
+  EXPECT_THAT(half_a_head.rest(), StartsWith("HTTP/1.1 408 "));
+  EXPECT_THAT(half_a_body.rest(), StartsWith("HTTP/1.1 408 "));
   Client takes_nothing = client();
   takes_nothing.send("GET /flood HTTP/1.1\r\n\r\n");
   EXPECT_THAT(front_.await_ended(1), ::testing::ElementsAre("flood"));

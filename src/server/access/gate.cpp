@@ -50,6 +50,14 @@ std::string password_of(std::string_view login) {
   return colon == std::string::npos ? std::string() : plain->substr(colon + 1);
 }
 
+// Whether it can be a name or an address, with a port or without.
+bool is_host(std::string_view host) {
+  return std::ranges::all_of(host, [](char c) {
+    return is_ascii_alnum(static_cast<unsigned char>(c)) ||
+           std::string_view("-._:[]%~").contains(c);
+  });
+}
+
 std::string key_of(const RequestHead& head) {
   constexpr std::string_view kBearer = "bearer ";
   constexpr std::string_view kBasic = "basic ";
@@ -97,6 +105,14 @@ bool Gate::may_ask(std::string_view origin, std::string_view host) const {
 
 std::optional<Response> Gate::check_origin(const RequestHead& head) const {
   const std::string_view host = head.headers.get("host");
+  const auto is_other = [host](const Headers::Field& field) {
+    return equal_but_for_case(field.first, "host") && field.second != host;
+  };
+  if (!is_host(host) || std::ranges::any_of(head.headers.fields(), is_other)) {
+    constexpr int kBadRequest = 400;
+    return refusal(head, kBadRequest, ErrorCode::InvalidInput,
+                   "Host: wanted one, a name or an address and a port");
+  }
   if (!host.empty() && !head.peer.empty() && !is_name_of_ours(host)) {
     return refusal(
         head, kMisdirected, ErrorCode::InvalidInput,

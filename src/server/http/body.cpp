@@ -73,6 +73,12 @@ class FormTaker final : public BodyTaker, private PartObserver {
       body_.fields.emplace_back(head.name, "");
       return {};
     }
+    // Each has a descriptor, and memory of its own.
+    constexpr size_t kMostFiles = 16;
+    if (body_.files.size() >= kMostFiles) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("the form has more than {} files", kMostFiles));
+    }
     MYNAH_TRY(Upload bytes, Upload::create(limits_.spool_folder));
     body_.files.push_back(
         {.field = head.name, .name = head.file_name, .type = head.type, .bytes = std::move(bytes)});

@@ -16,7 +16,7 @@ struct Phrase {
 };
 
 // RFC 9110, section 15; 499 is nginx's for a client that left.
-constexpr std::array<Phrase, 27> kPhrases = {{
+constexpr std::array<Phrase, 28> kPhrases = {{
     {100, "Continue"},
     {101, "Switching Protocols"},
     {200, "OK"},
@@ -33,6 +33,7 @@ constexpr std::array<Phrase, 27> kPhrases = {{
     {409, "Conflict"},
     {411, "Length Required"},
     {413, "Content Too Large"},
+    {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
     {417, "Expectation Failed"},
     {421, "Misdirected Request"},

@@ -9,12 +9,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "server/http/framing.h"
 #include "server/http/websocket.h"
-#include "server/net/taken_body.h"
+#include "server/net/connection_request.h"
 
 namespace mynah::server {
 namespace {
@@ -48,28 +48,16 @@ std::string_view view_of(boost::beast::string_view text) {
 
 }  // namespace
 
-struct Connection::Request {
-  http::request_parser<TakenBody> parser;
-  RequestHead head;
-  Front::Plan plan;
-  Body body;
-  bool keeps = false;     // another request may follow
-  bool chunked = false;   // the answer is
-  bool bodiless = false;  // the answer's body is not sent: HEAD
-  Response refusal;
-  Clock::time_point began{};
-  Served served;
-};
-
 Connection::Connection(const asio::any_io_executor& executor, std::unique_ptr<Stream> stream,
                        std::string peer, Front& front, WorkThreads& threads,
-                       const ConnectionSettings& settings)
+                       const ConnectionSettings& settings, const RoomMaker& make_room)
     : executor_(executor),
       stream_(std::move(stream)),
       peer_(std::move(peer)),
       front_(front),
       threads_(threads),
       settings_(settings),
+      make_room_(make_room),
       came_(executor),
       room_(executor),
       handled_(executor),
@@ -116,6 +104,10 @@ void Connection::stop() {
   close(false);
 }
 
+void Connection::drop() {
+  close(true);
+}
+
 void Connection::close(bool reset) {
   if (!over_) {
     over_ = true;
@@ -156,16 +148,9 @@ asio::awaitable<bool> Connection::wait_for_more(Clock::time_point until) {
   co_return inbox_.size() > before && !over_;
 }
 
-asio::awaitable<bool> Connection::refuse_body(Request& request, const Error& error) {
-  request.refusal = front_.refusal(request.head, error);
-  if (error.code == ErrorCode::OutOfMemory) {
-    request.refusal.status = 413;
-  }
-  co_return co_await refuse(request);
-}
-
 asio::awaitable<bool> Connection::serve_one() {
   Request request;
+  waits_since_ = Clock::now();
   request.parser.header_limit(kMostHead);
   request.parser.body_limit(std::numeric_limits<uint64_t>::max());  // ours counts
   if (inbox_.empty()) {
@@ -175,6 +160,7 @@ asio::awaitable<bool> Connection::serve_one() {
     }
   }
   request.began = Clock::now();
+  waits_since_ = request.began;
   bool more = co_await read_head(request);
   if (more && request.plan.socket.make) {
     more = co_await upgrade(request);
@@ -198,23 +184,27 @@ asio::awaitable<bool> Connection::serve_one() {
 
 asio::awaitable<bool> Connection::read_head(Request& request) {
   const auto until = request.began + settings_.times.head;
+  size_t taken = 0;
   while (!request.parser.is_header_done()) {
     error_code error;
     const size_t used = request.parser.put(asio::buffer(inbox_), error);
     inbox_.erase(0, used);
+    taken += used;
     room_.notify();
-    if (error && error != http::error::need_more) {
-      const bool long_head = error == http::error::header_limit;
-      request.refusal = front_.refusal(
-          request.head, {ErrorCode::InvalidInput,
-                         long_head ? fmt::format("wanted a head of at most {} KB", kMostHead >> 10U)
-                                   : "wanted a request of HTTP/1.1: " + error.message()});
-      co_return co_await refuse(request);
+    // Beast's limit is that of what one call is given.
+    const bool long_head = error == http::error::header_limit || taken > kMostHead;
+    if (long_head || (error && error != http::error::need_more)) {
+      const Error told{ErrorCode::InvalidInput,
+                       long_head ? fmt::format("wanted a head of at most {} KB", kMostHead >> 10U)
+                                 : "wanted a request of HTTP/1.1: " + error.message()};
+      const bool long_line = long_head && request.parser.get().target().empty();
+      const int status = long_line ? 414 : long_head ? 431 : 400;
+      co_return co_await refuse_as(request, status, told);
     }
     if (error) {
       const bool more = co_await wait_for_more(until);
       if (!more) {
-        co_return false;  // nobody waits for an answer to half a request
+        co_return co_await give_up(request);
       }
     }
   }
@@ -230,11 +220,8 @@ asio::awaitable<bool> Connection::read_head(Request& request) {
   request.bodiless = head.method == "HEAD";
   request.chunked = parsed.version() >= 11;
   Status target = parse_target(view_of(parsed.target()), head);
-  const bool both = head.headers.has("content-length") && head.headers.has("transfer-encoding");
-  if (target && both) {
-    // Whoever stands between would see another end of the body than we do (RFC 9112, 11.2).
-    target =
-        fail(ErrorCode::InvalidInput, "wanted Content-Length or Transfer-Encoding, found both");
+  if (target) {
+    target = check_framing(head.headers, request.chunked);
   }
   if (!target) {
     request.refusal = front_.refusal(head, target.error());
@@ -282,19 +269,33 @@ asio::awaitable<bool> Connection::read_body(Request& request) {
       const bool came =
           co_await wait_for_more(std::min(Clock::now() + settings_.times.stall, late));
       if (!came) {
-        co_return false;
+        co_return co_await give_up(request);
       }
     }
     error_code error;
     const size_t used = request.parser.put(asio::buffer(inbox_), error);
     inbox_.erase(0, used);
     taken += used;
+    // Who is as fast as that is not waited for.
+    constexpr uint64_t kFast_bytes_per_s = 64U << 10U;
+    waits_since_ = begun + std::chrono::milliseconds(1000 * taken / kFast_bytes_per_s);
     request.served.received = taken;
     room_.notify();
+    // Chunks of a byte are a client's right; more around them than that is no body.
+    constexpr uint64_t kMostAroundOne = 16;
+    if (taken > kMostHead + (1 + kMostAroundOne) * request.parser.get().body().taken) {
+      const Error told{ErrorCode::InvalidInput, "there is more around the body than in it"};
+      co_return co_await refuse_body(request, told);
+    }
     if (error == http::error::need_more && used == 0) {
-      const bool more = co_await wait_for_more(Clock::now() + settings_.times.stall);
+      if (inbox_.size() >= kMostAhead) {
+        const Error told{ErrorCode::InvalidInput, "the head of a piece of the body is too long"};
+        co_return co_await refuse_body(request, told);
+      }
+      const bool more =
+          co_await wait_for_more(std::min(Clock::now() + settings_.times.stall, late));
       if (!more) {
-        co_return false;
+        co_return co_await give_up(request);
       }
     } else if (error && error != http::error::need_more) {
       const auto& own = request.parser.get().body().error;
@@ -326,9 +327,16 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
     exchange_.reset();
     co_return false;
   }
-  const bool runs = threads_.run([exchange, handler = request.plan.handler, &front = front_] {
+  waits_since_ = kNever;
+  const std::function<void()> work = [exchange, handler = request.plan.handler, &front = front_] {
     have_answered(handler, *exchange, front);
-  });
+  };
+  bool runs = threads_.run(work);
+  while (!runs && !gone_ && make_room_()) {
+    constexpr std::chrono::milliseconds kSoon{20};
+    co_await handled_.wait(Clock::now() + kSoon);
+    runs = threads_.run(work);
+  }
   bool sent = false;
   if (runs) {
     sent = co_await send_outgoing(request, *exchange);
@@ -363,6 +371,7 @@ asio::awaitable<bool> Connection::upgrade(Request& request) {
     request.refusal.headers.set("Sec-WebSocket-Version", "13");
     co_return co_await refuse(request);
   }
+  waits_since_ = kNever;
   const auto write_bytes = [this](std::string_view bytes) { return write(bytes); };
   socket_ = std::make_shared<MessageConnection>(Wire{.executor = executor_,
                                                      .inbox = inbox_,
@@ -455,23 +464,6 @@ asio::awaitable<bool> Connection::send_piece(Request& request, std::string& byte
   co_return co_await write(bytes);
 }
 
-asio::awaitable<bool> Connection::refuse(Request& request) {
-  request.keeps = false;
-  const bool sent = co_await send_head(request, request.refusal, true);
-  if (sent) {
-    // What the client still sends is read for a while: a socket that is closed with bytes unread
-    // is reset, and the answer is lost with it.
-    constexpr std::chrono::milliseconds kPatience{2'000};
-    const auto until = Clock::now() + kPatience;
-    while (!gone_ && !over_ && Clock::now() < until) {
-      inbox_.clear();
-      room_.notify();
-      co_await came_.wait(until);
-    }
-  }
-  co_return false;
-}
-
 void Connection::watch(std::chrono::milliseconds time) {
   watch_.begin(time, [weak = weak_from_this()] {
     if (const auto connection = weak.lock()) {
@@ -485,7 +477,9 @@ asio::awaitable<bool> Connection::write(std::string_view bytes) {
     co_return false;
   }
   watch(settings_.times.stall);
+  writes_since_ = Clock::now();
   const bool written = co_await stream_->write(asio::const_buffer(bytes.data(), bytes.size()));
+  writes_since_ = kNever;
   watch_.end();
   co_return written;
 }

@@ -1,8 +1,10 @@
 // Connection: one client's requests, one after the other, over HTTP/1.1. Of the network's thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,12 +16,17 @@
 
 namespace mynah::server {
 
+// Ends the connection of a client for whom a thread waits that others want. False: there is none.
+using RoomMaker = std::function<bool()>;
+
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
+  using Clock = std::chrono::steady_clock;
+
   // The front, the threads and the settings must outlive it.
   Connection(const boost::asio::any_io_executor& executor, std::unique_ptr<Stream> stream,
              std::string peer, Front& front, WorkThreads& threads,
-             const ConnectionSettings& settings);
+             const ConnectionSettings& settings, const RoomMaker& make_room);
   ~Connection();
 
   // Serves the client until it leaves.
@@ -29,9 +36,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void drain();
   // The one that is under way ends, too.
   void stop();
+  // The client is gone, as far as this server is concerned.
+  void drop();
+
+  // Since when the client is waited for: it is to ask, or to take what it is answered.
+  [[nodiscard]] Clock::time_point waits_since() const {
+    return std::min(waits_since_, writes_since_);
+  }
+
+  // Since when it is to take what it is answered.
+  [[nodiscard]] Clock::time_point writes_since() const { return writes_since_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Request;
 
   // False: it is no client of ours, or takes too long to say that it is one.
@@ -52,6 +68,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // awaits them twice.
   // Answers with the request's refusal; the connection is closed then.
   boost::asio::awaitable<bool> refuse(Request& request);
+  // The same with an error; 0: the status that is its own.
+  boost::asio::awaitable<bool> refuse_as(Request& request, int status, const Error& error);
+  // The same of a client that takes too long, unless it is gone.
+  boost::asio::awaitable<bool> give_up(Request& request);
   // The same, of a body that is not taken.
   boost::asio::awaitable<bool> refuse_body(Request& request, const Error& error);
   // False: no byte came beyond those of the inbox until then, or none comes any more.
@@ -68,6 +88,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Front& front_;
   WorkThreads& threads_;
   const ConnectionSettings& settings_;
+  const RoomMaker& make_room_;
 
   std::string inbox_;
   Event came_;     // something is in the inbox, or nothing more comes
@@ -76,6 +97,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Watch watch_;    // of a client that takes nothing
   std::shared_ptr<Exchange> exchange_;
   std::shared_ptr<MessageConnection> socket_;
+  static constexpr Clock::time_point kNever = Clock::time_point::max();
+  Clock::time_point waits_since_ = Clock::now();
+  Clock::time_point writes_since_ = kNever;
   bool gone_ = false;
   bool over_ = false;
   bool last_ = false;  // no request follows

@@ -139,6 +139,9 @@ class AsioNetwork final : public Network {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kBreath{100};
+
   // What is made of who comes.
   struct Guests {
     ByteSessionMaker make;  // null: a client of HTTP
@@ -268,7 +271,10 @@ class AsioNetwork final : public Network {
       connections_.remove_if([](const auto& weak) { return weak.expired(); });
       sessions_.remove_if([](const auto& weak) { return weak.expired(); });
       if (connections_.size() + sessions_.size() >= options_.most_connections) {
-        co_await room_.wait(std::chrono::steady_clock::time_point::max());
+        // A client that others wait for has a second: nobody is dropped by a crowd that comes at
+        // once.
+        static_cast<void>(drop_one([](const auto& client) { return client.waits_since(); }));
+        co_await room_.wait(Clock::now() + kBreath);
         continue;
       }
       error_code error;
@@ -279,8 +285,7 @@ class AsioNetwork final : public Network {
       }
       if (error) {
         // No descriptors or memory, for a moment; what else there is concerns one client alone.
-        constexpr std::chrono::milliseconds kBreath{100};
-        co_await room_.wait(std::chrono::steady_clock::now() + kBreath);
+        co_await room_.wait(Clock::now() + kBreath);
         continue;
       }
       add(socket, guests);
@@ -311,9 +316,31 @@ class AsioNetwork final : public Network {
     }
     const auto connection =
         std::make_shared<Connection>(io_.get_executor(), std::move(stream), std::move(peer), front_,
-                                     threads_, options_.connection);
+                                     threads_, options_.connection, make_room_);
     connections_.push_back(connection);
     serve(connection);
+  }
+
+  // Drops the client that is waited for longest, `since` when, where that is long enough.
+  bool drop_one(const auto& since) {
+    constexpr std::chrono::seconds kGrace{1};
+    auto longest = Clock::now() - kGrace;
+    std::function<void()> drop;
+    const auto look = [&](const auto& clients) {
+      for (const auto& weak : clients) {
+        const auto client = weak.lock();
+        if (client != nullptr && since(*client) < longest) {
+          longest = since(*client);
+          drop = [client] { client->drop(); };
+        }
+      }
+    };
+    look(connections_);
+    look(sessions_);
+    if (drop) {
+      drop();
+    }
+    return drop != nullptr;
   }
 
   template <class Client>
@@ -337,6 +364,9 @@ class AsioNetwork final : public Network {
   Event room_;  // for another connection
   bool stopping_ = false;
   const Guests http_{};
+  const RoomMaker make_room_ = [this] {
+    return drop_one([](const auto& client) { return client.writes_since(); });
+  };
   std::list<Door> tcp_;
   std::list<Local::acceptor> local_;
   std::vector<std::string> paths_;         // which are its own, to be removed

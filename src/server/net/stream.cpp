@@ -32,6 +32,11 @@ class PlainStream final : public Stream {
     co_return !error;
   }
 
+  void end_writing() override {
+    error_code ignored;  // the client may be gone
+    static_cast<void>(socket_.shutdown(asio::socket_base::shutdown_send, ignored));
+  }
+
   void close(bool reset) override {
     error_code ignored;  // it may be closed already
     if (reset) {

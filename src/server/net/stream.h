@@ -24,6 +24,9 @@ class Stream {
   virtual boost::asio::awaitable<size_t> read_some(boost::asio::mutable_buffer into) = 0;
   // False: the client is gone.
   virtual boost::asio::awaitable<bool> write(boost::asio::const_buffer bytes) = 0;
+  // Tells the client, where that can be told alone, that nothing more comes; what it sends is still
+  // read.
+  virtual void end_writing() = 0;
   // Ends what is under way. `reset`: at once, so that the client sees that something is missing.
   virtual void close(bool reset) = 0;
 };

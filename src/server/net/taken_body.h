@@ -15,6 +15,7 @@ namespace mynah::server {
 struct TakenBody {
   struct value_type {  // NOLINT(readability-identifier-naming): Beast asks for it
     BodyTaker* taker = nullptr;
+    uint64_t taken = 0;  // bytes
     std::optional<Error> error;
   };
 
@@ -41,6 +42,7 @@ struct TakenBody {
           return taken;
         }
         taken += buffer.size();
+        body_.taken += buffer.size();
       }
       error = {};
       return taken;

@@ -92,6 +92,9 @@ class TlsStream final : public Stream {
     co_return !error;
   }
 
+  // Told as it is closed: to tell is to wait for the client's bytes (Asio 1.74), which are read.
+  void end_writing() override {}
+
   void close(bool reset) override {
     const auto parts = parts_;
     if (reset || !parts->opened) {
