@@ -14,23 +14,14 @@ import http.client
 import json
 import os
 import random
-import re
 import socket
-import statistics
 import struct
-import subprocess
 import sys
-import threading
 import time
 import urllib.parse
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-WEIGHTS = os.environ.get("MYNAH_WEIGHTS", f"{ROOT}/.cache/weights")
-SHARED = os.environ.get("MYNAH_SHARED", f"{ROOT}/../shared")
-MYNAH = f"{os.environ.get('BENCH_BUILD', f'{ROOT}/build/release')}/mynah"
-MODELS = ["--model", f"{WEIGHTS}/tiny.en", "--vad-model", f"{WEIGHTS}/silero/silero_vad_16k_op15.onnx"]
-HOME = os.environ.get("BENCH_HOME", f"{ROOT}/.cache/leaving")  # which keeps what is imported
-KEPT = {"kokoro": f"{WEIGHTS}/kokoro/kokoro.onnx", "kokoro-voices": f"{SHARED}/weights/kokoro-voices", "english-phonemes": f"{WEIGHTS}/phonemes"}
+import serving
+
 RATE_HZ = 16000
 CLIP_S = 18  # one window
 BULK_S = 40  # nobody goes before others
@@ -66,15 +57,12 @@ class Threads:
 
 def recording(seconds):
     """Speech of so many seconds, as a WAV file."""
-    clips = sorted(glob.glob(f"{SHARED}/speech/clips/*.flac"))[:40]
     samples = b""
-    for clip in clips:
+    for clip in sorted(glob.glob(f"{serving.SHARED}/speech/clips/*.flac"))[:40]:
         if len(samples) >= 2 * RATE_HZ * seconds:
             break
-        done = subprocess.run(["ffmpeg", "-v", "error", "-i", clip, "-ar", str(RATE_HZ), "-ac", "1", "-f", "s16le", "-"], capture_output=True, check=True)
-        samples += done.stdout
-    samples = samples[: 2 * RATE_HZ * seconds]
-    return b"RIFF" + struct.pack("<I", 36 + len(samples)) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, RATE_HZ, 2 * RATE_HZ, 2, 16) + b"data" + struct.pack("<I", len(samples)) + samples
+        samples += serving.samples_of(clip, RATE_HZ)
+    return serving.wav_of(samples[: 2 * RATE_HZ * seconds], RATE_HZ)
 
 
 def hearing(sound, name):
@@ -91,20 +79,9 @@ def speaking(name):
 
 class Server:
     def __init__(self, threads):
-        environment = os.environ | {"MYNAH_HOME": HOME, "XDG_CONFIG_HOME": f"{HOME}/config"}
-        for name, path in KEPT.items():
-            if os.path.isdir(f"{HOME}/models/{name}"):
-                continue
-            subprocess.run([MYNAH, "import", path], check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        command = [MYNAH, "serve", "--port", "0", "--wyoming-port", "0", "--quiet", "--no-share-texts", "--device", "cpu", "--threads", str(threads), *MODELS]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-        for line in self.process.stderr:
-            if found := re.search(r"listening on (http://\S+)", line):
-                self.address = urllib.parse.urlsplit(found.group(1))
-                break
-        else:
-            sys.exit("the server did not start")
-        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        home = serving.home_with("kokoro", "kokoro-voices", "english-phonemes")
+        self.process, address = serving.start(threads, home, "--no-share-texts")
+        self.address = urllib.parse.urlsplit(address)
         self.threads = Threads(self.process.pid)
         self.asking = http.client.HTTPConnection(self.address.hostname, self.address.port)
 
@@ -231,14 +208,10 @@ def while_queued(server, sound, long, times):
     return taken
 
 
-def percentile(values, share):
-    return sorted(values)[int(share * (len(values) - 1))]
-
-
 def told_of(taken):
     if not taken:
         sys.exit("nothing was computed when clients left")
-    return {"median": round(statistics.median(taken), 1), "95 %": round(percentile(taken, 0.95), 1), "most": round(max(taken), 1), "times": len(taken)}
+    return serving.spread(taken) | {"most": round(max(taken), 1), "times": len(taken)}
 
 
 def main():
@@ -272,8 +245,7 @@ def main():
     for stage in options.stages.split(","):
         stages[stage] = measures[stage]()
         print(stage, told_of(stages[stage]), file=sys.stderr, flush=True)
-    server.process.terminate()
-    server.process.wait()
+    serving.end(server.process)
     report = {stage: told_of(taken) for stage, taken in stages.items()}
     print(json.dumps({"still computed after leaving, ms": report}, indent=None if options.json else 1))
     missed = [stage for stage, told in report.items() if any(told[what] > most for what, most in MUST_MS.items())]
