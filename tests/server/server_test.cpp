@@ -63,6 +63,7 @@ TEST_F(WholeServer, SpeaksAndSaysWhoDid) {
   EXPECT_THAT(whole, StartsWith("HTTP/1.1 200 OK\r\nContent-Type: audio/pcm;rate=24000"));
   EXPECT_THAT(whole, HasSubstr("X-Mynah-Model: builtin\r\n"));
   EXPECT_THAT(whole, HasSubstr("X-Mynah-Device: tts=cpu\r\n"));
+  EXPECT_THAT(whole, HasSubstr("Server-Timing: first-sound;dur="));
   EXPECT_GT(whole.size(), 20'000U);
   const std::string events = post(
       "/v1/audio/speech",

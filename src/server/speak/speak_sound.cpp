@@ -24,6 +24,9 @@ class SpeechToSound final : public SpeechObserver {
       : taker_(taker), writer_(writer), metrics_(metrics) {}
 
   Status on_clause(const SpokenClause& clause) override {
+    if (samples_ == 0) {
+      taker_.on_first_sound(age());
+    }
     MYNAH_TRY_STATUS(taker_.on_clause(clause));
     samples_ += clause.samples.size();
     // Piece by piece: whoever takes it slowly has no clause of a minute, or its silence, kept
@@ -42,11 +45,16 @@ class SpeechToSound final : public SpeechObserver {
 
   [[nodiscard]] size_t samples() const { return samples_; }
 
+  [[nodiscard]] std::chrono::duration<double> age() const {
+    return std::chrono::steady_clock::now() - begun_at_;
+  }
+
  private:
   SoundTaker& taker_;
   SoundWriter& writer_;
   Metrics& metrics_;
   const std::shared_ptr<RequestWork> work_ = RequestWork::here();
+  const std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
   size_t samples_ = 0;
 };
 
@@ -88,11 +96,10 @@ Result<double> speak_sound(const SpeechRequest& request, const Speaking& speakin
     sound.file_rate_hz = kPcmRate_hz;
   }
   MYNAH_TRY(const auto writer, make_sound_writer(taker, sound));
-  SpeechToSound observer(taker, *writer, *speaking.metrics);
-  const auto begun_at = std::chrono::steady_clock::now();
   if (const auto work = RequestWork::here()) {
     work->begin();
   }
+  SpeechToSound observer(taker, *writer, *speaking.metrics);
   const Status spoken = synthesizer.speak(request.input, options, observer, exchange.stop());
   const double seconds = static_cast<double>(observer.samples()) / sound.rate_hz;
   exchange.add_spoken(seconds);
@@ -100,8 +107,7 @@ Result<double> speak_sound(const SpeechRequest& request, const Speaking& speakin
   if (observer.samples() == 0) {
     return fail(ErrorCode::InvalidInput, "input: nothing in it can be spoken: wanted words");
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_at;
-  speaking.metrics->count_spoken(seconds, took.count());
+  speaking.metrics->count_spoken(seconds, observer.age().count());
   MYNAH_TRY_STATUS(writer->finish());
   return seconds;
 }

@@ -1,6 +1,7 @@
 // A text spoken for a client, as the bytes of a sound file.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,9 @@ namespace mynah::server {
 // Takes the bytes, and is told of what is spoken in them.
 class SoundTaker : public ByteSink {
  public:
+  // The first clause comes, so long after the synthesizer was asked.
+  virtual void on_first_sound(std::chrono::duration<double> /*took*/) {}
+
   // Its samples are written next.
   virtual Status on_clause(const SpokenClause& clause) = 0;
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "server/http/errors.h"
@@ -28,6 +29,11 @@ class StreamedSound final : public SoundTaker {
       return {};
     }
     return send(bytes);
+  }
+
+  void on_first_sound(std::chrono::duration<double> took) override {
+    const std::chrono::duration<double, std::milli> took_ms = took;
+    head_.headers.set("Server-Timing", fmt::format("first-sound;dur={:.2f}", took_ms.count()));
   }
 
   Status on_clause(const SpokenClause& /*clause*/) override {
