@@ -1,16 +1,23 @@
 #include "server/net/work_threads.h"
 
+#include <algorithm>
 #include <stop_token>
 #include <system_error>
 #include <utility>
 
+#include <malloc.h>
+
 namespace mynah::server {
 
 WorkThreads::~WorkThreads() {
-  for (std::jthread& thread : threads_) {
+  std::list<std::jthread> threads;
+  {
+    const std::lock_guard lock(mutex_);
+    threads.swap(threads_);
+  }
+  for (std::jthread& thread : threads) {
     thread.request_stop();
   }
-  threads_.clear();
 }
 
 bool WorkThreads::run(std::function<void()> work) {
@@ -36,16 +43,43 @@ size_t WorkThreads::busy() const {
   return threads_.size() - idle_ + waiting_.size();
 }
 
+size_t WorkThreads::count() const {
+  const std::lock_guard lock(mutex_);
+  return threads_.size();
+}
+
 void WorkThreads::serve(const std::stop_token& end) {
   std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, end, [this] { return !waiting_.empty(); })) {
-    const std::function<void()> work = std::move(waiting_.front());
+  while (changed_.wait_for(lock, end, longest_idle_, [this] { return !waiting_.empty(); })) {
+    std::function<void()> work = std::move(waiting_.front());
     waiting_.pop_front();
     --idle_;
     lock.unlock();
     work();
+    work = nullptr;  // what it holds ends before others are told that it is done
     lock.lock();
     ++idle_;
+  }
+  if (!end.stop_requested()) {
+    retire(std::move(lock));
+  }
+}
+
+// This thread's last deed: nothing waits, and it has waited for long.
+void WorkThreads::retire(std::unique_lock<std::mutex> lock) {
+  const auto own = std::ranges::find(threads_, std::this_thread::get_id(), &std::jthread::get_id);
+  if (own == threads_.end()) {
+    return;  // all are ended
+  }
+  const std::jthread before = std::exchange(retired_, std::move(*own));  // is joined behind this
+  threads_.erase(own);
+  --idle_;
+  const bool rests = threads_.empty();
+  lock.unlock();
+  if (rests) {
+    // What was freed between blocks that are in use stays with the allocator else. Measured after
+    // requests of all kinds by eight clients: 357 MB each time, 361 to 391 without.
+    ::malloc_trim(0);
   }
 }
 

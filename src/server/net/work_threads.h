@@ -1,22 +1,25 @@
 // WorkThreads: threads for requests that wait for models, as many as there are requests under way.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace mynah::server {
 
-// A thread that has nothing to do waits for the next request without waking up: they are kept to
-// the end, as their number is bounded.
+// A thread that has nothing to do for a while ends, and the last of them gives back to the system
+// what the process keeps of memory that nobody uses: a server at rest is as small after a crowd as
+// before it.
 class WorkThreads {
  public:
-  // `most`: so many at once, 1 at least.
-  explicit WorkThreads(size_t most) : most_(most) {}
+  // `most`: so many at once, 1 at least. `idle`: how long a thread waits for something to do.
+  explicit WorkThreads(size_t most, std::chrono::milliseconds idle = std::chrono::seconds(10))
+      : most_(most), longest_idle_(idle) {}
 
   // Waits for all that is under way.
   ~WorkThreads();
@@ -29,15 +32,21 @@ class WorkThreads {
   // How many are at work.
   [[nodiscard]] size_t busy() const;
 
+  // How many there are, at work or not.
+  [[nodiscard]] size_t count() const;
+
  private:
   void serve(const std::stop_token& end);
+  void retire(std::unique_lock<std::mutex> lock);
 
   const size_t most_;
+  const std::chrono::milliseconds longest_idle_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> waiting_;
   size_t idle_ = 0;
-  std::vector<std::jthread> threads_;  // the first to go
+  std::jthread retired_;  // the last that did; it waits for the one before
+  std::list<std::jthread> threads_;
 };
 
 }  // namespace mynah::server

@@ -1,0 +1,53 @@
+#include "server/net/work_threads.h"
+
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace mynah::server {
+namespace {
+
+TEST(WorkThreads, EndWhereNothingIsToDoAndComeAgain) {
+  WorkThreads threads(4, std::chrono::milliseconds(1));
+  std::atomic<int> done = 0;
+  for (int round = 1; round <= 20; ++round) {
+    std::latch together(5);  // all at once
+    for (int i = 0; i < 4; ++i) {
+      while (!threads.run([&] {
+        together.arrive_and_wait();
+        ++done;
+      })) {
+        std::this_thread::yield();  // one of the last round is about to be done
+      }
+    }
+    EXPECT_EQ(threads.count(), 4U);
+    together.arrive_and_wait();
+    while (threads.count() > 0U) {
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(done, 4 * round);
+    EXPECT_EQ(threads.busy(), 0U);
+  }
+}
+
+// They end while others want them, and while all end.
+TEST(WorkThreads, DoEverythingWhoeverEnds) {
+  std::atomic<int> done = 0;
+  int taken = 0;
+  {
+    WorkThreads threads(3, std::chrono::milliseconds(0));
+    for (int i = 0; i < 5000; ++i) {
+      taken += threads.run([&done] { ++done; }) ? 1 : 0;
+    }
+    while (done < taken) {
+      std::this_thread::yield();
+    }
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_EQ(done, taken);
+}
+
+}  // namespace
+}  // namespace mynah::server
