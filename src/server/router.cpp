@@ -147,6 +147,7 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
   }
   head.route = route->path;
   head.work->set_owner(head.owner);
+  gate_.count_audio(*head.work);
   if (board_ == nullptr || route->socket.make) {
     return Plan{.accepts = route->accepts, .handler = route->handler, .socket = route->socket};
   }
@@ -214,7 +215,7 @@ void Router::dress(const RequestHead& head, Response& response) {
 }
 
 void Router::on_served(const RequestHead& head, const Served& served) {
-  gate_.leave(head, served.audio.heard + served.audio.spoken);
+  gate_.leave(head);
   if (log_) {
     log_(head, served);
   }

@@ -24,7 +24,7 @@ class Router final : public Front {
   void dress(const RequestHead& head, Response& response) override;
   void on_served(const RequestHead& head, const Served& served) override;
 
-  // Told each request that is over, from the network's thread.
+  // Told each request that is over, from the network's thread, as turns of sockets from others.
   using Log = std::function<void(const RequestHead& head, const Served& served)>;
 
   void log_to(Log log) { log_ = std::move(log); }

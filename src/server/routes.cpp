@@ -82,7 +82,7 @@ std::vector<Route> all_routes(const RouteNeeds& needs) {
   std::ranges::move(kokoro_routes(service, media_program), std::back_inserter(routes));
   std::ranges::move(ollama_routes(service), std::back_inserter(routes));
   std::ranges::move(piper_routes(service, media_program), std::back_inserter(routes));
-  std::ranges::move(realtime_routes(service), std::back_inserter(routes));
+  std::ranges::move(realtime_routes(service, needs.turns), std::back_inserter(routes));
   std::ranges::move(client_secret_routes(needs.secrets), std::back_inserter(routes));
   std::ranges::move(page_routes(needs.framed), std::back_inserter(routes));
   std::ranges::move(elsewhere_routes(service), std::back_inserter(routes));

@@ -73,6 +73,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   MYNAH_TRY(server->service_, Service::create(std::move(options.service), std::move(surroundings)));
   Service& service = *server->service_;
   MYNAH_TRY(server->jobs_, JobService::create(options.jobs, service, options.media_program, tell));
+  server->make_turns(options);
   server->make_router(options);
   server->encrypted_ = options.network.tls.any();
   MYNAH_TRY(server->network_, Network::listen(std::move(options.network), *server->router_));
@@ -91,10 +92,23 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   return server;
 }
 
+void Server::make_turns(ServerOptions& options) {
+  turns_.emplace(TurnPlaces{.board = service_->board(),
+                            .keys = *keys_,
+                            .log = [metrics = &service_->metrics(), log = std::move(options.log)](
+                                       const RequestHead& head, const Served& served) {
+                              count(head, served, *metrics);
+                              if (log) {
+                                log(head, served);
+                              }
+                            }});
+}
+
 void Server::make_router(ServerOptions& options) {
   router_ = std::make_unique<Router>(all_routes({.service = *service_,
                                                  .jobs = *jobs_,
                                                  .secrets = secrets_,
+                                                 .turns = *turns_,
                                                  .media_program = options.media_program,
                                                  .framed = !options.base_path.empty()}),
                                      Gate(std::move(options.gate), *keys_, secrets_, tell_error),
@@ -102,13 +116,7 @@ void Server::make_router(ServerOptions& options) {
   router_->set_base_path(std::move(options.base_path));
   router_->show_on(service_->board());
   router_->retry_after([asked = service_.get()] { return asked->estimated_wait(); });
-  router_->log_to([metrics = &service_->metrics(), log = std::move(options.log)](
-                      const RequestHead& head, const Served& served) {
-    count(head, served, *metrics);
-    if (log) {
-      log(head, served);
-    }
-  });
+  router_->log_to(turns_->log);
 }
 
 Status Server::listen_for_wyoming(const ServerOptions& options, const std::string& host) {
@@ -123,7 +131,7 @@ Status Server::listen_for_wyoming(const ServerOptions& options, const std::strin
   };
   // Files are looked into now: clients ask what is here, and wait a second for it at most.
   static_cast<void>(service_->hearing_models());
-  const auto make = wyoming_sessions(*service_, *keys_, options.wyoming_endpointing);
+  const auto make = wyoming_sessions(*service_, *turns_, options.wyoming_endpointing);
   if (!options.wyoming_passed.empty()) {
     return network_->listen_also(options.wyoming_passed, make, admits);
   }

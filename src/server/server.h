@@ -9,6 +9,7 @@
 
 #include "server/access/gate.h"
 #include "server/jobs/job_service.h"
+#include "server/metrics/socket_turns.h"
 #include "server/models/service.h"
 #include "server/net/network.h"
 #include "server/router.h"
@@ -52,6 +53,7 @@ class Server {
   Server() = default;
 
   // Takes what it needs of the options.
+  void make_turns(ServerOptions& options);
   void make_router(ServerOptions& options);
   Status listen_for_wyoming(const ServerOptions& options, const std::string& host);
 
@@ -60,6 +62,7 @@ class Server {
   bool encrypted_ = false;
   std::unique_ptr<Service> service_;
   std::unique_ptr<JobService> jobs_;
+  std::optional<TurnPlaces> turns_;
   std::unique_ptr<Router> router_;
   std::optional<Announcement> announcement_;
   std::unique_ptr<Network> network_;  // the first to go
@@ -70,6 +73,7 @@ struct RouteNeeds {
   Service& service;
   JobService& jobs;
   ClientSecrets& secrets;
+  const TurnPlaces& turns;
   std::string media_program;
   bool framed = false;  // a page of the same origin may show ours in a frame: a proxy's own
 };

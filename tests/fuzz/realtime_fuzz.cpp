@@ -32,6 +32,14 @@ Service& service() {
   return *one;
 }
 
+// Nobody's limits, and nobody who is told.
+const TurnPlaces& places() {
+  static const std::unique_ptr<KeyRing> keys = *KeyRing::open({});
+  static WorkBoard board;
+  static const TurnPlaces one{.board = board, .keys = *keys, .log = {}};
+  return one;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -47,8 +55,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     head.query.emplace_back("model", std::string(left.substr(0, 20)));
   }
   const auto outbox = std::make_shared<Outbox>([] {});
+  head.work = std::make_shared<RequestWork>("f");
+  SocketTurns turns(places(), head);
   std::optional<Reply> reply;
   Dialogue dialogue({.service = service(),
+                     .turns = turns,
                      .outbox = outbox,
                      .name = "f",
                      .wake = [] {},

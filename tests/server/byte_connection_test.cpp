@@ -51,8 +51,9 @@ class EchoSession final : public ByteSession {
 TEST(ByteConnection, LetsInWhoMayCome) {
   NoFront front;
   const auto network = *Network::listen({.port = 0}, front);
-  const ByteSessionMaker make = [](const std::shared_ptr<Outbox>& outbox,
+  const ByteSessionMaker make = [](const std::string& peer, const std::shared_ptr<Outbox>& outbox,
                                    WorkThreads& /*threads*/) {
+    EXPECT_EQ(peer, "127.0.0.1");
     return std::make_shared<EchoSession>(outbox);
   };
   for (const bool may : {true, false}) {
@@ -98,7 +99,8 @@ TEST(ByteConnection, DropsWhoeverTakesNothing) {
   options.connection.times.stall = std::chrono::milliseconds(50);
   const auto network = *Network::listen(options, front);
   std::latch ended(1);
-  const ByteSessionMaker make = [&ended](const std::shared_ptr<Outbox>& outbox,
+  const ByteSessionMaker make = [&ended](const std::string& /*peer*/,
+                                         const std::shared_ptr<Outbox>& outbox,
                                          WorkThreads& threads) {
     return std::make_shared<FloodSession>(outbox, threads, ended);
   };

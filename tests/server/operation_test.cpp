@@ -1,15 +1,19 @@
 // What whoever runs a server asks of it, while it works.
 #include <chrono>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "server/whole_server.h"
+#include "server/wyoming/message.h"
 
 namespace mynah::server {
 namespace {
@@ -112,6 +116,80 @@ TEST_F(Operation, DevicesSayWhereAStageIsAndWhy) {
   EXPECT_EQ(told["devices"][0]["device"], "cpu");
   EXPECT_GE(told["devices"][0]["cores"].get<int>(), 1);
   EXPECT_TRUE(told["placement"]["stages"].is_array());
+}
+
+// A socket of this machine that listens on any port, and its address.
+std::pair<int, std::string> listening() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(at);
+  EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&at), size), 0);
+  EXPECT_EQ(::listen(fd, SOMAXCONN), 0);
+  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size), 0);
+  return {fd, "127.0.0.1:" + std::to_string(ntohs(at.sin_port))};
+}
+
+TEST_F(Operation, TurnsOfWyomingAreCountedAsRequestsAre) {
+  ServerOptions with_wyoming = options();
+  const auto [fd, address] = listening();
+  with_wyoming.wyoming_passed = {fd};
+  std::mutex mutex;
+  std::string log;
+  with_wyoming.log = [&](const RequestHead& head, const Served& served) {
+    const std::lock_guard lock(mutex);
+    log += fmt::format("{} {} {} {}{};", head.work->id(), head.method, head.path, served.status,
+                       served.left ? " left" : "");
+  };
+  serve(with_wyoming);
+  test::Client client(address);
+  client.send(encode("synthesize", {{"text", "One two three."}}));
+  client.until("audio-stop");
+  client.send(encode("transcribe", Json::object()) +
+              encode("audio-start", {{"rate", 16000}, {"width", 2}, {"channels", 1}}) +
+              encode("audio-chunk", {{"rate", 16000}, {"width", 2}, {"channels", 1}},
+                     std::string(64'000, '\0')) +
+              encode("audio-stop", Json::object()));
+  client.until("transcript-stop");
+  const std::string told = get("/metrics");
+  EXPECT_THAT(told, HasSubstr("mynah_audio_seconds_total{task=\"hear\"} 2\n"));
+  EXPECT_THAT(told, Not(HasSubstr("mynah_audio_seconds_total{task=\"speak\"} 0\n")));
+  EXPECT_THAT(told, HasSubstr("mynah_requests_total{route=\"wyoming\",status=\"200\"} 2\n"));
+  EXPECT_THAT(told, HasSubstr("mynah_first_sound_seconds_count 1\n"));
+  // One that leaves in the middle.
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    text += "One two three four five six seven. ";
+  }
+  client.send(encode("synthesize", {{"text", text}}));
+  client.until("audio-chunk");
+  EXPECT_THAT(get("/v1/queue"), HasSubstr(R"("id":"wyoming_000001-3","task":"speak")"));
+  client.abort();
+  while (!get("/v1/queue").contains(R"("requests":[])")) {
+    std::this_thread::yield();
+  }
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(log, HasSubstr("wyoming_000001-1 SPEAK wyoming 200;"));
+  EXPECT_THAT(log, HasSubstr("wyoming_000001-2 HEAR wyoming 200;"));
+}
+
+TEST_F(Operation, SoundOfWhoLeavesCounts) {
+  ServerOptions limited = options();
+  limited.keys.file = folder_ / "keys.json";
+  std::ofstream(limited.keys.file) << keys_text(std::vector<Key>{
+      {.name = "cat", .digest = digest_of_key("cat's"), .limits = {.audio_s = 1}, .made = {}}});
+  serve(limited);
+  test::Client client = begin_speech("cat's", "mine");
+  client.until("\r\n\r\n");
+  client.take(100'000);  // two seconds of it
+  client.abort();
+  std::string refused;
+  do {
+    refused =
+        ask("GET /v1/queue HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer cat's\r\n\r\n");
+  } while (refused.starts_with("HTTP/1.1 200"));
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 429"));
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Realtime, whole: sessions with the built-in recogniser and voice.
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -34,6 +37,23 @@ class RealtimeServer : public ::testing::Test {
     options.wyoming_port = 0;
     options.service.placement.device = "cpu";
     options.service.placement.threads = 1;
+    options.keys.file = folder_ / "keys.json";
+    ASSERT_TRUE(
+        write_keys(options.keys.file,
+                   std::array{Key{.name = "ann", .digest = digest_of_key("ann's"), .made = {}},
+                              Key{.name = "brief",
+                                  .digest = digest_of_key("brief's"),
+                                  .limits = {.audio_s = 1},
+                                  .made = {}},
+                              Key{.name = "root",
+                                  .digest = digest_of_key("root's"),
+                                  .rights = kAllRights,
+                                  .made = {}}}));
+    options.log = [this](const RequestHead& head, const Served& served) {
+      const std::lock_guard lock(mutex_);
+      log_.push_back(fmt::format("{} {} {} {}{}", head.owner, head.method, head.path, served.status,
+                                 served.left ? " left" : ""));
+    };
     auto server = Server::create(
         std::move(options),
         {.environment = Environment({{"HOME", folder_.path()}, {"MYNAH_HOME", folder_ / "home"}})});
@@ -42,11 +62,41 @@ class RealtimeServer : public ::testing::Test {
     thread_ = std::jthread([this](const std::stop_token& stop) { server_->run(stop); });
   }
 
-  [[nodiscard]] SocketClient client(const std::string& query = {},
-                                    const std::string& more = {}) const {
-    SocketClient client(server_->addresses().front(), "/v1/realtime" + query, more);
+  [[nodiscard]] SocketClient client(const std::string& query = {}, const std::string& more = {},
+                                    const std::string& key = "ann's") const {
+    SocketClient client(server_->addresses().front(), "/v1/realtime" + query,
+                        more + "Authorization: Bearer " + key + "\r\n");
     EXPECT_THAT(client.head(), StartsWith("HTTP/1.1 101 "));
     return client;
+  }
+
+  // What is answered to whoever runs the server.
+  [[nodiscard]] std::string get(const std::string& path, const std::string& key = "root's") const {
+    test::Client client(server_->addresses().front());
+    client.send("GET " + path + " HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer " + key +
+                "\r\n\r\n");
+    return client.rest();
+  }
+
+  // The figure of a line of the metrics that begins so; none: there is no such line.
+  [[nodiscard]] double metric(const std::string& name) const {
+    const std::string told = get("/metrics");
+    const size_t at = told.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::stod(told.substr(at + name.size() + 2));
+  }
+
+  // Whether that was told of something that is over; waits for it.
+  [[nodiscard]] bool logs(const std::string& line) {
+    for (int tries = 0; tries < 1000; ++tries) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (std::ranges::find(log_, line) != log_.end()) {
+          return true;
+        }
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
   }
 
   static Json next(SocketClient& client) {
@@ -102,6 +152,8 @@ class RealtimeServer : public ::testing::Test {
     }
   }
 
+  std::mutex mutex_;
+  std::vector<std::string> log_;  // of what is over
   mynah::test::TemporaryFolder folder_;
   std::unique_ptr<Server> server_;
   std::jthread thread_;  // the first to go
@@ -218,12 +270,43 @@ TEST_F(RealtimeServer, SpeaksWhatItIsGivenAndHearsIt) {
   } while (completed["item_id"] != item);
   const size_t sent_ms = sound.size() / 32;
   EXPECT_EQ(completed["usage"]["seconds"].get<double>(), static_cast<double>(sent_ms) / 1000);
-  // What is cleared is forgotten.
+  // Both were counted while they happened, as this socket goes on.
+  EXPECT_TRUE(logs("ann SPEAK /v1/realtime 200"));
+  EXPECT_TRUE(logs("ann HEAR /v1/realtime 200"));
+  constexpr double kByte_s = 1.0 / 48'000;  // two bytes a sample, 24,000 samples a second
+  const double spoken_s = static_cast<double>(sound.size()) * kByte_s;
+  EXPECT_NEAR(metric(R"(mynah_audio_seconds_total{task="speak"})"), spoken_s, 0.1);
+  EXPECT_GT(metric(R"(mynah_audio_seconds_total{task="hear"})"), 2.4 * spoken_s)
+      << "once at 24,000 samples a second, once more at 16,000";
+  EXPECT_GT(metric(R"(mynah_audio_work_seconds_total{task="hear"})"), 0);
+  EXPECT_GE(metric(R"(mynah_requests_total{route="/v1/realtime",status="200"})"), 3);
+  // What is being said stands in the queue, and what is cleared is forgotten.
   append(client, sound);
+  client.send(R"({"type": "conversation.item.retrieve", "item_id": "x", "event_id": "sync"})");
+  until(client, "error");
+  const std::string queue = get("/v1/queue", "ann's");
+  EXPECT_THAT(queue, HasSubstr(R"("task":"hear","state":"running")"));
   client.send(R"({"type": "input_audio_buffer.clear"})");
   until(client, "input_audio_buffer.cleared");
   EXPECT_EQ(ask(client, R"({"type": "input_audio_buffer.commit"})")["error"]["code"],
             "input_audio_buffer_commit_empty");
+}
+
+TEST_F(RealtimeServer, AKeysShareOfSoundHoldsWithinASocket) {
+  SocketClient client = this->client("", "", "brief's");
+  next(client);
+  EXPECT_GT(speak(client, "One two three four five six seven.").size(), 48'000U)
+      << "what is longer than the share is spoken";
+  for (
+      const char* event :
+      {R"({"type": "input_audio_buffer.append", "audio": "AAAA"})",
+       R"({"type": "response.create", "response": {"input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}], "instructions": ""}})"}) {
+    EXPECT_EQ(ask(client, event)["error"]["code"], "rate_limit_exceeded");
+  }
+  // It is said once of sound, which comes in pieces.
+  client.send(R"({"type": "input_audio_buffer.append", "audio": "AAAA"})");
+  EXPECT_EQ(ask(client, R"({"type": "input_audio_buffer.clear"})")["type"],
+            "input_audio_buffer.cleared");
 }
 
 TEST_F(RealtimeServer, RepliesCanBeInterruptedAndTruncated) {
@@ -297,8 +380,11 @@ TEST_F(RealtimeServer, ThoseWhoLeaveFreeTheirWork) {
     next(client);
     const std::string sound = speak(client, "One two three four five six seven.");
     append(client, sound + sound + sound);
+    client.send(R"({"type": "conversation.item.retrieve", "item_id": "x"})");
+    until(client, "error");
     client.client().abort();
   }
+  EXPECT_TRUE(logs("ann HEAR /v1/realtime 0 left"));
   // The server comes to its end, which waits for all work.
   thread_ = {};
 }

@@ -205,9 +205,16 @@ std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted,
   return std::nullopt;
 }
 
-void Gate::leave(const RequestHead& head, double audio_s) {
+void Gate::count_audio(RequestWork& work) const {
+  if (!work.owner().empty()) {
+    work.spend_by(
+        [keys = &keys_, owner = work.owner()](double audio_s) { keys->spend(owner, audio_s); });
+  }
+}
+
+void Gate::leave(const RequestHead& head) {
   if (!head.owner.empty()) {
-    keys_.end(head.owner, audio_s);
+    keys_.end(head.owner);
   }
 }
 

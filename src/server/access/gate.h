@@ -39,8 +39,10 @@ class Gate {
   // `socket`: it is for a WebSocket, which a client secret opens, too.
   [[nodiscard]] std::optional<Response> admit(RequestHead& head, Open open, Rights wanted,
                                               bool socket = false);
-  // The request is over; `audio_s`: seconds that were heard and spoken for it.
-  void leave(const RequestHead& head, double audio_s);
+  // What is heard and spoken for a request of that owner counts for its limits.
+  void count_audio(RequestWork& work) const;
+  // The request is over.
+  void leave(const RequestHead& head);
 
   // The answer to a browser that asks whether a page may ask.
   [[nodiscard]] Response preflight(const RequestHead& head, std::string_view methods) const;

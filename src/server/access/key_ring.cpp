@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 constexpr double kMinute_s = 60;
 constexpr milliseconds kSoon{1000};  // until one of those under way may be over
 
+constexpr double kLeastAudio_s = 1;  // that may be asked for once a share has flowed back
+
 // Until so much of what flows back in a minute is there.
 milliseconds until_refilled(double wanted, double a_minute) {
   constexpr double kRounding_ms = 1e-3;  // of sums of shares
@@ -83,11 +85,15 @@ void KeyRing::refill(Share& share, double a_minute, Clock::time_point now) {
   share.seen = now;
 }
 
+KeyLimits KeyRing::limits_of(const std::string& owner) const {
+  const auto key = std::ranges::find(keys_, owner, &Key::name);
+  return key == keys_.end() ? KeyLimits() : key->limits;
+}
+
 std::optional<milliseconds> KeyRing::begin(const std::string& owner) {
   const Clock::time_point now = now_();
   const std::lock_guard lock(mutex_);
-  const auto key = std::ranges::find(keys_, owner, &Key::name);
-  const KeyLimits limits = key == keys_.end() ? KeyLimits() : key->limits;
+  const KeyLimits limits = limits_of(owner);
   Usage& usage = usage_[owner];
   refill(usage.requests, limits.requests, now);
   refill(usage.audio, limits.audio_s, now);
@@ -98,22 +104,40 @@ std::optional<milliseconds> KeyRing::begin(const std::string& owner) {
     return until_refilled(1 - usage.requests.left, limits.requests);
   }
   if (limits.audio_s > 0 && usage.audio.left <= 0) {
-    constexpr double kLeast_s = 1;  // of audio that may be asked for then
-    return until_refilled(kLeast_s - usage.audio.left, limits.audio_s);
+    return until_refilled(kLeastAudio_s - usage.audio.left, limits.audio_s);
   }
   usage.requests.left -= limits.requests > 0 ? 1 : 0;
   ++usage.under_way;
   return std::nullopt;
 }
 
-void KeyRing::end(const std::string& owner, double audio_s) {
+void KeyRing::end(const std::string& owner) {
   const std::lock_guard lock(mutex_);
   Usage& usage = usage_[owner];
   usage.under_way -= usage.under_way > 0 ? 1 : 0;
-  const auto key = std::ranges::find(keys_, owner, &Key::name);
-  if (key != keys_.end() && key->limits.audio_s > 0) {
-    usage.audio.left -= audio_s;
+}
+
+void KeyRing::spend(const std::string& owner, double audio_s) {
+  const Clock::time_point now = now_();
+  const std::lock_guard lock(mutex_);
+  if (const double a_minute = limits_of(owner).audio_s; a_minute > 0) {
+    Share& share = usage_[owner].audio;
+    refill(share, a_minute, now);
+    share.left -= audio_s;
   }
+}
+
+std::optional<milliseconds> KeyRing::wait_for_audio(const std::string& owner) {
+  const Clock::time_point now = now_();
+  const std::lock_guard lock(mutex_);
+  const double a_minute = limits_of(owner).audio_s;
+  if (a_minute <= 0) {
+    return std::nullopt;
+  }
+  Share& share = usage_[owner].audio;
+  refill(share, a_minute, now);
+  return share.left > 0 ? std::nullopt
+                        : std::optional(until_refilled(kLeastAudio_s - share.left, a_minute));
 }
 
 Result<std::unique_ptr<Visit>> Visit::begin(KeyRing& keys, std::string owner) {

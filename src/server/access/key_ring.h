@@ -1,7 +1,6 @@
 // KeyRing: the keys of a server that runs, and what each has asked for lately.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -48,9 +47,14 @@ class KeyRing {
 
   // One request more of that owner. Otherwise how long it should wait: its limits are reached.
   [[nodiscard]] std::optional<std::chrono::milliseconds> begin(const std::string& owner);
-  // The request is over, and so many seconds of audio were heard and spoken for it. A recording
-  // that is longer than its minute is heard; what comes next waits for it.
-  void end(const std::string& owner, double audio_s);
+  // The request is over.
+  void end(const std::string& owner);
+
+  // So many seconds of audio were heard or spoken for that owner. A recording that is longer than
+  // its minute is heard; what comes next waits for it.
+  void spend(const std::string& owner, double audio_s);
+  // None: more may be heard and spoken for that owner. Otherwise how long it should wait.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_for_audio(const std::string& owner);
 
  private:
   // What flows back into a minute's share.
@@ -68,6 +72,8 @@ class KeyRing {
   KeyRing(KeySources sources, Now now) : sources_(std::move(sources)), now_(std::move(now)) {}
 
   static void refill(Share& share, double a_minute, Clock::time_point now);
+  // Those of that owner; under the lock.
+  [[nodiscard]] KeyLimits limits_of(const std::string& owner) const;
 
   const KeySources sources_;
   const Now now_;
@@ -82,20 +88,16 @@ class Visit {
   // Busy, with how long to wait, where the owner's limits are reached. `keys` must outlive it.
   static Result<std::unique_ptr<Visit>> begin(KeyRing& keys, std::string owner);
 
-  ~Visit() { keys_.end(owner_, audio_s_.load()); }
+  ~Visit() { keys_.end(owner_); }
 
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
-
-  // So many seconds more were heard or spoken for it.
-  void add_audio(double seconds) { audio_s_ += seconds; }
 
  private:
   Visit(KeyRing& keys, std::string owner) : keys_(keys), owner_(std::move(owner)) {}
 
   KeyRing& keys_;
   const std::string owner_;
-  std::atomic<double> audio_s_{0};
 };
 
 }  // namespace mynah::server

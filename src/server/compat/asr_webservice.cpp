@@ -121,7 +121,6 @@ void answer_asr(const HearingParts& parts, Exchange& exchange) {
     exchange.answer(asr_error(heard.error()));
     return;
   }
-  exchange.add_heard(heard->duration_s);
   const std::string output = query->has("output") ? query->text("output") : "txt";
   const auto format = std::ranges::find(kFormats, output, &AsrFormat::name);
   WriterOptions writer;
@@ -189,7 +188,6 @@ void answer_language(const HearingParts& parts, Exchange& exchange) {
     exchange.answer(asr_error(sure.error()));
     return;
   }
-  exchange.add_heard(kProbe_s * static_cast<double>(kProbes.size()));  // at most
   double all = 0;
   for (const auto& [code, probability] : *sure) {
     all += probability;

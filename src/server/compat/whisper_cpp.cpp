@@ -150,7 +150,6 @@ void infer(const HearingParts& parts, Exchange& exchange) {
     exchange.answer(whisper_cpp_error(heard.error()));
     return;
   }
-  exchange.add_heard(heard->duration_s);
   WriterOptions writer;
   writer.cues = CueShape::Readable;
   Response response;

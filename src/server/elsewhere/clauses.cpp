@@ -32,18 +32,21 @@ Status describe(Service& service, const place::VoiceQuestion& question, AnswerFr
   return {};
 }
 
-Status speak(Service& service, const place::ClauseQuestion& question, Exchange& exchange,
-             AnswerFrames& frames, const std::stop_token& stop) {
+Status speak(Service& service, const place::ClauseQuestion& question, AnswerFrames& frames,
+             const std::stop_token& stop) {
   MYNAH_TRY(const Speaking speaking, open_for(service, question.digest));
   const VoiceModel& model = speaking.lease->synthesizer->model();
   MYNAH_TRY_STATUS(place::check_question(question, model.most_phonemes()));
-  if (const auto work = RequestWork::here()) {
+  const auto work = RequestWork::here();
+  if (work != nullptr) {
     work->begin();
   }
   const StopScope scope(stop);
   MYNAH_TRY(const ClauseSound sound,
             or_device_error([&] { return model.speak(question.words, question.settings); }));
-  exchange.add_spoken(static_cast<double>(sound.samples.size()) / model.rate_hz());
+  if (work != nullptr) {
+    work->spend(static_cast<double>(sound.samples.size()) / model.rate_hz());
+  }
   frames.send(sound);
   return {};
 }
@@ -68,9 +71,8 @@ Handler clause_for_others(Service& service) {
     place::ClauseQuestion question;
     if (read_question(exchange, bytes, question)) {
       AnswerFrames frames(exchange);
-      frames.answer([&](const std::stop_token& stop) {
-        return speak(service, question, exchange, frames, stop);
-      });
+      frames.answer(
+          [&](const std::stop_token& stop) { return speak(service, question, frames, stop); });
     }
   };
 }

@@ -32,8 +32,8 @@ Result<Hearing> open_for(Service& service, const place::WindowsQuestion& questio
 }
 
 // Has the tasks heard through the queue that everybody's windows are heard through.
-Status hear(Service& service, const place::WindowsQuestion& question, Exchange& exchange,
-            AnswerFrames& frames, const std::stop_token& stop) {
+Status hear(Service& service, const place::WindowsQuestion& question, AnswerFrames& frames,
+            const std::stop_token& stop) {
   MYNAH_TRY(const Hearing hearing, open_for(service, question));
   if (question.tasks.empty()) {
     return {};
@@ -56,7 +56,9 @@ Status hear(Service& service, const place::WindowsQuestion& question, Exchange& 
       [&](size_t task, WindowQueue::Outcome outcome) {
         if (outcome.heard) {
           hearing.metrics->count_window(outcome.together);
-          exchange.add_heard(question.tasks[task].duration_s());
+          if (work != nullptr) {
+            work->spend(question.tasks[task].duration_s());
+          }
           frames.send(place::HeardAnswer{.task = static_cast<uint32_t>(task),
                                          .heard = *std::move(outcome.heard),
                                          .spent = outcome.spent});
@@ -94,9 +96,8 @@ Handler windows_for_others(Service& service) {
     place::WindowsQuestion question;
     if (read_question(exchange, bytes, question)) {
       AnswerFrames frames(exchange);
-      frames.answer([&](const std::stop_token& stop) {
-        return hear(service, question, exchange, frames, stop);
-      });
+      frames.answer(
+          [&](const std::stop_token& stop) { return hear(service, question, frames, stop); });
     }
   };
 }

@@ -40,7 +40,11 @@ class CountedHearing final : public RecognizerObserver {
  public:
   CountedHearing(RecognizerObserver& to, Metrics& metrics) : to_(to), metrics_(metrics) {}
 
+  // What is read of the recording: so much was heard of one whose client leaves.
+  [[nodiscard]] std::atomic<double>& read_s() { return read_s_; }
+
   void on_begun() override {
+    begun_ = true;
     begun_at_ = Clock::now();
     if (work_ != nullptr) {
       work_->begin();
@@ -60,9 +64,11 @@ class CountedHearing final : public RecognizerObserver {
   }
 
   void on_done(size_t job, const Result<Transcript>& result) override {
-    if (result) {
-      const std::chrono::duration<double> took = Clock::now() - begun_at_.load();
-      metrics_.count_heard(result->duration_s, took.count());
+    const double heard_s = result ? result->duration_s : begun_ ? read_s_.load() : 0;
+    const std::chrono::duration<double> took = Clock::now() - begun_at_.load();
+    metrics_.count_heard(heard_s, took.count());
+    if (work_ != nullptr) {
+      work_->spend(heard_s);
     }
     to_.on_done(job, result);
   }
@@ -74,6 +80,31 @@ class CountedHearing final : public RecognizerObserver {
   Metrics& metrics_;
   std::shared_ptr<RequestWork> work_ = RequestWork::here();
   std::atomic<Clock::time_point> begun_at_{Clock::now()};
+  std::atomic<bool> begun_ = false;
+  std::atomic<double> read_s_{0};
+};
+
+// A recording, of which is counted how much was read.
+class CountedSource final : public AudioSource {
+ public:
+  CountedSource(std::unique_ptr<AudioSource> source, std::atomic<double>& read_s)
+      : source_(std::move(source)), read_s_(read_s) {}
+
+  Result<size_t> read(std::span<float> out) override {
+    auto count = source_->read(out);
+    read_s_ += static_cast<double>(count.value_or(0)) / source_->rate_hz();
+    return count;
+  }
+
+  [[nodiscard]] int rate_hz() const override { return source_->rate_hz(); }
+
+  [[nodiscard]] std::optional<double> duration_s() const override { return source_->duration_s(); }
+
+  [[nodiscard]] AudioTracks tracks() const override { return source_->tracks(); }
+
+ private:
+  std::unique_ptr<AudioSource> source_;
+  std::atomic<double>& read_s_;
 };
 
 }  // namespace
@@ -105,7 +136,12 @@ Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio) {
 void hear(const RecognizerJob& recording, const RecognizerOptions& options, const Hearing& hearing,
           RecognizerObserver& observer, const std::stop_token& stop) {
   CountedHearing counted(observer, *hearing.metrics);
-  hearing.lease->recognizer->run({&recording, 1}, options, counted, stop);
+  const RecognizerJob read{
+      .name = recording.name, .open = [&]() -> Result<std::unique_ptr<AudioSource>> {
+        MYNAH_TRY(auto source, recording.open());
+        return std::make_unique<CountedSource>(std::move(source), counted.read_s());
+      }};
+  hearing.lease->recognizer->run({&read, 1}, options, counted, stop);
 }
 
 void hear_file(const FormFile& file, const AudioOpenOptions& audio,

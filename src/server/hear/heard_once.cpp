@@ -81,8 +81,8 @@ class HeardOnce::Flight {
     changed_.notify_all();
   }
 
-  // Tells the observer all of it, as it comes.
-  void follow(RecognizerObserver& observer, const std::stop_token& stop) {
+  // Tells the observer all of it, as it comes. Seconds of the sound that it was told all of.
+  double follow(RecognizerObserver& observer, const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     for (size_t told = 0;;) {
       const bool came =
@@ -90,13 +90,13 @@ class HeardOnce::Flight {
       if (!came) {
         lock.unlock();
         observer.on_done(0, fail(ErrorCode::Cancelled, "stopped"));
-        return;
+        return 0;
       }
       if (told == segments_.size()) {
         const auto result = result_;
         lock.unlock();
         observer.on_done(0, *result);
-        return;
+        return *result ? (*result)->duration_s : 0;
       }
       const Segment segment = segments_[told++];
       lock.unlock();
@@ -191,10 +191,14 @@ void HeardOnce::hear(const std::string& key, Hear hear, RecognizerObserver& obse
     std::call_once(*left, [&] { flight->leave(); });
   };
   if (!first) {
-    if (const auto work = RequestWork::here()) {
+    const auto work = RequestWork::here();
+    if (work != nullptr) {
       work->begin();  // it waits for no model of its own
     }
-    flight->follow(observer, stop);
+    const double heard_s = flight->follow(observer, stop);
+    if (work != nullptr) {
+      work->spend(heard_s);
+    }
     leave();
     return;
   }

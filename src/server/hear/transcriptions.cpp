@@ -78,9 +78,6 @@ class TranscriptionExchange final : public RecognizerObserver {
   }
 
   void on_done(size_t /*job*/, const Result<Transcript>& result) override {
-    if (result) {
-      exchange_.add_heard(result->duration_s);
-    }
     if (!result) {
       fail_with(result.error());
     } else if (request_.stream) {

@@ -43,21 +43,6 @@ void Exchange::begin(Response response) {
   static_cast<void>(outbox_.write(first));
 }
 
-void Exchange::add_heard(double seconds) {
-  const std::lock_guard lock(mutex_);
-  audio_.heard += seconds;
-}
-
-void Exchange::add_spoken(double seconds) {
-  const std::lock_guard lock(mutex_);
-  audio_.spoken += seconds;
-}
-
-AudioSeconds Exchange::audio() const {
-  const std::lock_guard lock(mutex_);
-  return audio_;
-}
-
 void Exchange::fill_with(Response head, std::string bytes, bool between) {
   {
     const std::lock_guard lock(mutex_);

@@ -14,12 +14,6 @@
 
 namespace mynah::server {
 
-// How much a request was about.
-struct AudioSeconds {
-  double heard = 0;
-  double spoken = 0;
-};
-
 // Thread-safe between the handler, which answers once, and the connection, which sends.
 class Exchange {
  public:
@@ -49,11 +43,6 @@ class Exchange {
   void end() { outbox_.end(); }
 
   void break_off() { outbox_.break_off(); }
-
-  // So much was heard or spoken for it: what limits and figures count.
-  void add_heard(double seconds);
-  void add_spoken(double seconds);
-  [[nodiscard]] AudioSeconds audio() const;
 
   [[nodiscard]] bool has_begun() const;
 
@@ -97,7 +86,6 @@ class Exchange {
   };
 
   std::optional<Filler> filler_;
-  AudioSeconds audio_;
 };
 
 // Answers a request. What it has not answered when it returns is answered for it, as an error of

@@ -18,7 +18,6 @@ struct Served {
   uint64_t received = 0;  // of the request's
   std::chrono::steady_clock::duration took{};
   bool left = false;  // the client did not wait for all of it
-  AudioSeconds audio;
 };
 
 // What a client is told of an error, as the interface that the path belongs to tells it.

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "server/http/exchange.h"
 #include "server/http/message.h"
 #include "server/http/outbox.h"
 
@@ -37,9 +36,6 @@ class MessageSession {
 
   // The client is gone; the outbox was told, too.
   virtual void leave() = 0;
-
-  // What was heard and spoken so far.
-  [[nodiscard]] virtual AudioSeconds audio() const { return {}; }
 };
 
 // Makes the session of a client whose request was upgraded.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,17 @@ class RequestWork {
   // None: it says nothing of that.
   [[nodiscard]] const std::optional<Kept>& kept() const { return kept_; }
 
+  // Who is told of sound that was heard or spoken for it, from any thread; before any other thread
+  // knows of it.
+  void spend_by(std::function<void(double audio_s)> spend) { spend_ = std::move(spend); }
+
+  // So many seconds more were heard or spoken for it, also of a client that left meanwhile.
+  void spend(double audio_s) const {
+    if (spend_ && audio_s > 0) {
+      spend_(audio_s);
+    }
+  }
+
   // All of it came: what it waits is counted from now on.
   void arrive() { arrived_ = Clock::now(); }
 
@@ -65,6 +77,7 @@ class RequestWork {
   const std::string id_;
   std::string owner_;
   std::optional<Kept> kept_;
+  std::function<void(double)> spend_;  // null: nobody counts it
   std::atomic<Does> does_{Does::Other};
   std::atomic<Clock::time_point> arrived_{Clock::now()};
   std::atomic<Clock::time_point> begun_{Clock::time_point()};

@@ -127,11 +127,13 @@ void create_job(const JobService& jobs, Task task, Exchange& exchange) {
     refuse(exchange, length_s ? recording.error() : length_s.error(), "file");
     return;
   }
-  exchange.add_heard(*length_s);
   const auto job = (*store)->add(*request, *recording);
   if (!job) {
     refuse(exchange, job.error());
     return;
+  }
+  if (const auto work = RequestWork::here()) {
+    work->spend(*length_s);  // whoever leaves it here may come back for its text alone
   }
   Response response = job_answer(*job);
   response.status = 202;

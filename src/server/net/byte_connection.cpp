@@ -17,8 +17,9 @@ constexpr size_t kMostBacklog = size_t{4} << 20;
 }  // namespace
 
 ByteConnection::ByteConnection(const asio::any_io_executor& executor,
-                               std::unique_ptr<Stream> stream, const ByteSessionMaker& make,
-                               WorkThreads& threads, std::chrono::milliseconds stall)
+                               std::unique_ptr<Stream> stream, const std::string& peer,
+                               const ByteSessionMaker& make, WorkThreads& threads,
+                               std::chrono::milliseconds stall)
     : executor_(executor),
       stream_(std::move(stream)),
       changed_(executor),
@@ -35,7 +36,7 @@ ByteConnection::ByteConnection(const asio::any_io_executor& executor,
       }
     });
   });
-  session_ = make(outbox_, threads);
+  session_ = make(peer, outbox_, threads);
 }
 
 asio::awaitable<void> ByteConnection::run() {

@@ -16,9 +16,10 @@ class ByteConnection : public std::enable_shared_from_this<ByteConnection> {
   using Clock = std::chrono::steady_clock;
 
   // The threads must outlive it.
-  // `stall`: how long a client may take nothing, and for a message that it has begun.
+  // `peer`: the client's address. `stall`: how long it may take nothing, and for a message that it
+  // has begun.
   ByteConnection(const boost::asio::any_io_executor& executor, std::unique_ptr<Stream> stream,
-                 const ByteSessionMaker& make, WorkThreads& threads,
+                 const std::string& peer, const ByteSessionMaker& make, WorkThreads& threads,
                  std::chrono::milliseconds stall);
 
   // Carries bytes until the client leaves, or the session wants no more.

@@ -33,9 +33,10 @@ class ByteSession {
   virtual void leave() = 0;
 };
 
-// Makes the session of a client that came. `wake` of the outbox is to be called when the backlog
-// shrinks, too, which Outbox::write() does with nothing to write.
+// Makes the session of a client that came; `peer`: its address, without a port. `wake` of the
+// outbox is to be called when the backlog shrinks, too, which Outbox::write() does with nothing to
+// write.
 using ByteSessionMaker = std::function<std::shared_ptr<ByteSession>(
-    const std::shared_ptr<Outbox>& outbox, WorkThreads& threads)>;
+    const std::string& peer, const std::shared_ptr<Outbox>& outbox, WorkThreads& threads)>;
 
 }  // namespace mynah::server

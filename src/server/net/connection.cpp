@@ -349,7 +349,6 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
   if (!sent) {
     exchange->leave();
   }
-  request.served.audio = exchange->audio();
   exchange_.reset();
   const bool another = sent && request.keeps;
   co_return another;
@@ -386,7 +385,6 @@ asio::awaitable<bool> Connection::upgrade(Request& request) {
   } else {
     socket_->leave();
   }
-  request.served.audio = socket_->audio();
   socket_.reset();
   co_return false;
 }

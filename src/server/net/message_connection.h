@@ -38,7 +38,6 @@ class MessageConnection : public std::enable_shared_from_this<MessageConnection>
   void leave();
 
   // What was heard and spoken for the client.
-  [[nodiscard]] AudioSeconds audio() const { return session_->audio(); }
 
   // The server ends: the client may come again.
   void bid_farewell();

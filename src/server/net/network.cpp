@@ -308,7 +308,7 @@ class AsioNetwork final : public Network {
                                                  : plain_stream(std::move(socket));
     if (guests.make) {
       const auto session =
-          std::make_shared<ByteConnection>(io_.get_executor(), std::move(stream), guests.make,
+          std::make_shared<ByteConnection>(io_.get_executor(), std::move(stream), peer, guests.make,
                                            threads_, options_.connection.times.stall);
       sessions_.push_back(session);
       serve(session);

@@ -59,8 +59,8 @@ Dialogue::Dialogue(Surroundings surroundings, const RequestHead& head)
       settings_(settings_of(head)),
       rights_(head.rights),
       ear_(std::make_unique<Ear>(
-          around_.service, *this, [this] { return teller_.new_id("item"); }, around_.wake,
-          around_.outbox->stop())) {
+          around_.service, around_.turns, *this, [this] { return teller_.new_id("item"); },
+          around_.wake, around_.outbox->stop())) {
   tell_session("created", settings_.is_transcription());
 }
 
@@ -150,6 +150,13 @@ Dialogue::Done Dialogue::append_sound(const Json& event) {
   if (!bytes) {
     return refuse(ErrorCode::InvalidInput, "audio: wanted bytes in base64", "audio");
   }
+  if (const Status allowed = around_.turns.check_audio(); !allowed) {
+    return std::exchange(limited_, true)
+               ? Done()
+               : refuse(allowed.error().code,
+                        "input_audio_buffer.append: " + allowed.error().message, "audio", kLimited);
+  }
+  limited_ = false;
   if (const Status heard = ear_->append(*bytes); !heard) {
     deaf_ = heard.error().code != ErrorCode::InvalidInput;
     return std::unexpected(Refusal{.error = heard.error(), .field = "audio"});
@@ -278,14 +285,7 @@ void Dialogue::on_time(Ear::Clock::time_point now) {
   }
 }
 
-AudioSeconds Dialogue::audio() const {
-  AudioSeconds all = told_audio_;
-  all.heard += ear_ == nullptr ? 0 : ear_->heard_s();
-  return all;
-}
-
 void Dialogue::end() {
-  told_audio_ = audio();
   ear_.reset();
 }
 

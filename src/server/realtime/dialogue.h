@@ -12,7 +12,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "server/http/exchange.h"
 #include "server/http/message.h"
 #include "server/http/outbox.h"
 #include "server/models/service.h"
@@ -29,6 +28,7 @@ class Dialogue final : public EarObserver {
  public:
   struct Surroundings {
     Service& service;
+    SocketTurns& turns;
     std::shared_ptr<Outbox> outbox;
     std::string name;            // of the session: what ids begin with
     std::function<void()> wake;  // go_on() has something to tell; from any thread
@@ -47,8 +47,6 @@ class Dialogue final : public EarObserver {
   // When on_time() is to be called.
   [[nodiscard]] std::optional<Ear::Clock::time_point> due() const;
   void on_time(Ear::Clock::time_point now);
-  // What was heard and spoken so far.
-  [[nodiscard]] AudioSeconds audio() const;
   // The client left: nothing more is heard for it.
   void end();
 
@@ -56,6 +54,9 @@ class Dialogue final : public EarObserver {
 
  private:
   using Json = nlohmann::ordered_json;
+
+  // What programs know the client's limits by.
+  static constexpr const char* kLimited = "rate_limit_exceeded";
 
   // What an event is refused with.
   struct Refusal {
@@ -123,10 +124,10 @@ class Dialogue final : public EarObserver {
   std::string conversation_id_;
   Settings settings_;
   Conversation conversation_;
-  std::string given_;        // the item by which the client last gave a text to be spoken
-  Rights rights_;            // the client's key's
-  AudioSeconds told_audio_;  // of what is over
-  bool deaf_ = false;        // no model could be opened: said once
+  std::string given_;     // the item by which the client last gave a text to be spoken
+  Rights rights_;         // the client's key's
+  bool deaf_ = false;     // no model could be opened: said once
+  bool limited_ = false;  // the client has had its share of sound: said once, until it flowed back
   std::optional<Active> active_;
   std::unique_ptr<Ear> ear_;
 };

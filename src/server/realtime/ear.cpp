@@ -46,9 +46,10 @@ TurnTimes times_of(const HearingWish& wish) {
 
 }  // namespace
 
-Ear::Ear(Service& service, EarObserver& observer, std::function<std::string()> new_id,
-         std::function<void()> wake, std::stop_token stop)
+Ear::Ear(Service& service, SocketTurns& turns, EarObserver& observer,
+         std::function<std::string()> new_id, std::function<void()> wake, std::stop_token stop)
     : service_(service),
+      turns_(turns),
       observer_(observer),
       new_id_(std::move(new_id)),
       wake_(std::move(wake)),
@@ -72,6 +73,7 @@ Result<Hearing> Ear::model_for(const HearingWish& wish, RecognizerOptions& optio
   options.decoding.language = language.empty() ? "auto" : language;
   options.cutting.initial_prompt = wish.prompt;
   options.cutting.hotwords = wish.hotwords;
+  options.owner = turns_.owner();
   if (wish.turns) {
     options.cutting.vad_options.threshold = static_cast<float>(wish.turns->threshold);
   }
@@ -137,6 +139,10 @@ Status Ear::append(std::string_view bytes) {
   std::vector<float> samples;
   MYNAH_TRY_STATUS(input_.push(bytes, samples));
   MYNAH_TRY_STATUS(open());
+  // It counts as it comes, whatever becomes of it.
+  const double came_s = static_cast<double>(samples.size()) / kHearingRate_hz;
+  turns_.spend(came_s);
+  hearer_->hearing->metrics->count_heard(came_s, 0);
   hear(samples);
   return {};
 }
@@ -146,7 +152,7 @@ void Ear::hear(std::span<const float> samples) {
     const auto piece = samples.first(std::min(samples.size(), kPiece));
     samples = samples.subspan(piece.size());
     if (!wish_.turns && !has_open_item()) {
-      begin_item(ms_at(hearer_->samples));
+      begin_item(*hearer_, ms_at(hearer_->samples));
     }
     hearer_->samples += static_cast<int64_t>(piece.size());
     uncommitted_ += static_cast<int64_t>(piece.size());
@@ -164,7 +170,7 @@ Status Ear::commit() {
                             ms_of(kLeastCommit), ms_of(uncommitted_)));
   }
   if (!has_open_item()) {
-    begin_item(ms_at(hearer_->samples - uncommitted_));
+    begin_item(*hearer_, ms_at(hearer_->samples - uncommitted_));
   }
   rule_.end(hearer_->samples);
   voice_ = true;  // whatever of one there is ends
@@ -192,11 +198,6 @@ void Ear::wait_for_turn() {
   }
 }
 
-double Ear::heard_s() const {
-  constexpr double kSecond_ms = 1000;
-  return static_cast<double>(ms_at(hearer_->samples)) / kSecond_ms;
-}
-
 std::optional<Ear::Clock::time_point> Ear::due() const {
   if (hearer_->session == nullptr) {
     return std::nullopt;
@@ -220,10 +221,12 @@ void Ear::on_time(Clock::time_point now) {
   }
 }
 
-Ear::Item& Ear::begin_item(int64_t begin_ms) {
-  Item& item = hearer_->items.emplace_back();
+Ear::Item& Ear::begin_item(Hearer& hearer, int64_t begin_ms) {
+  Item& item = hearer.items.emplace_back();
   item.heard.id = new_id_();
   item.heard.begin_ms = begin_ms;
+  item.turn = turns_.begin(RequestWork::Does::Hear);
+  item.turn->work()->begin();  // drafts are made of it while it is spoken
   return item;
 }
 
@@ -231,6 +234,7 @@ void Ear::end_item(int64_t at) {
   Item& item = hearer_->items.back();
   item.heard.end_ms = std::max(ms_at(at), item.heard.begin_ms);
   item.until = at + (hearer_->samples - at) / 2;
+  item.ended_at = Clock::now();
   uncommitted_ = 0;
   if (item.started) {
     observer_.on_stopped(item.heard);
@@ -265,7 +269,7 @@ void Ear::take_turns(std::span<const VoiceEvent> events) {
     switch (step.kind) {
       case TurnStep::Kind::Started: {
         const int64_t padded = ms_at(step.at) - wish_.turns->prefix_padding_ms;
-        Item& item = begin_item(std::max<int64_t>(0, padded));
+        Item& item = begin_item(*hearer_, std::max<int64_t>(0, padded));
         item.started = true;
         observer_.on_started(item.heard);
         break;
@@ -295,9 +299,8 @@ Ear::Item& Ear::item_at(Hearer& hearer, int64_t at) {
     return hearer.items.back();
   }
   // The recogniser heard what the rule took for a knock.
-  Item& item = hearer.items.emplace_back();
-  item.heard.id = new_id_();
-  item.heard.begin_ms = hearer.begin_ms + ms_of(at);
+  Item& item = begin_item(hearer, hearer.begin_ms + ms_of(at));
+  item.ended_at = Clock::now();
   item.heard.end_ms = item.heard.begin_ms;
   item.until = at;
   item.last_turn = hearer.turns_heard;
@@ -334,9 +337,17 @@ void Ear::tell(Hearer& hearer) {
       return;
     }
     item.heard.text = std::move(text);
-    observer_.on_completed(item.heard, *hearer.hearing->lease->recognizer);
+    complete(hearer, item);
     hearer.items.pop_front();
   }
+}
+
+void Ear::complete(Hearer& hearer, Item& item) {
+  // Its sound was counted as it came; what it took is what its text took from its end on.
+  const std::chrono::duration<double> took = Clock::now() - item.ended_at;
+  hearer.hearing->metrics->count_heard(0, took.count());
+  item.turn->end({});
+  observer_.on_completed(item.heard, *hearer.hearing->lease->recognizer);
 }
 
 void Ear::take(Hearer& hearer, Result<LiveText> live) {
@@ -366,6 +377,7 @@ void Ear::fail_all(Hearer& hearer, const Error& error) {
       }
       observer_.on_committed(item.heard);
     }
+    item.turn->end(std::unexpected(error));
     observer_.on_failed(item.heard, error);
   }
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/metrics/socket_turns.h"
 #include "server/models/service.h"
 #include "server/realtime/settings.h"
 #include "server/realtime/turn_rule.h"
@@ -50,9 +51,9 @@ class Ear {
   using Clock = std::chrono::steady_clock;
 
   // `new_id`: names items. `wake`: called from any thread when go_on() has something to tell.
-  // `stop`: the client left. The service and the observer must outlive it.
-  Ear(Service& service, EarObserver& observer, std::function<std::string()> new_id,
-      std::function<void()> wake, std::stop_token stop);
+  // `stop`: the client left. The service, the turns and the observer must outlive it.
+  Ear(Service& service, SocketTurns& turns, EarObserver& observer,
+      std::function<std::string()> new_id, std::function<void()> wake, std::stop_token stop);
 
   // From here on it hears so; what is being said ends as by commit(). NotFound and Unsupported for
   // a model or a language that is not known.
@@ -73,9 +74,6 @@ class Ear {
   // What is spoken to the client has come to its end: its turn is waited for.
   void wait_for_turn();
 
-  // Of all sound that came.
-  [[nodiscard]] double heard_s() const;
-
   // When on_time() is to be called; none: never.
   [[nodiscard]] std::optional<Clock::time_point> due() const;
   // Ends the turn of a client that stopped sending; lets go of a model that hears nothing.
@@ -84,6 +82,8 @@ class Ear {
  private:
   struct Item {
     HeardItem heard;
+    std::unique_ptr<SocketTurn> turn;
+    Clock::time_point ended_at{};  // where it does not go on
     bool started = false;          // its beginning was told
     std::optional<int64_t> until;  // sample that what begins behind it is another's; none: goes on
     int64_t last_turn = 0;         // how many turns are to have their text until it has all of its
@@ -114,7 +114,9 @@ class Ear {
   void take_turns(std::span<const VoiceEvent> events);
   // Tells what there is of the first items.
   void tell(Hearer& hearer);
-  Item& begin_item(int64_t begin_ms);
+  Item& begin_item(Hearer& hearer, int64_t begin_ms);
+  // All of it was heard.
+  void complete(Hearer& hearer, Item& item);
   // The item that goes on ends, as the voice did at that sample; it is told.
   void end_item(int64_t at);
   // That of a text which begins at that sample.
@@ -126,6 +128,7 @@ class Ear {
   [[nodiscard]] int64_t ms_at(int64_t sample) const;
 
   Service& service_;
+  SocketTurns& turns_;
   EarObserver& observer_;
   std::function<std::string()> new_id_;
   std::function<void()> wake_;

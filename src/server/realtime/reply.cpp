@@ -1,6 +1,7 @@
 #include "server/realtime/reply.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,8 +23,13 @@ constexpr size_t kSoundPiece = 24'000;
 
 class ReplySpeech final : public SpeechObserver {
  public:
-  ReplySpeech(Teller& teller, const Reply& reply, int rate_hz)
-      : teller_(teller), reply_(reply), rate_hz_(rate_hz) {}
+  // `work`: which it is a part of.
+  ReplySpeech(Teller& teller, const Reply& reply, const Speaking& speaking, const RequestWork& work)
+      : teller_(teller),
+        reply_(reply),
+        metrics_(*speaking.metrics),
+        work_(work),
+        rate_hz_(speaking.lease->synthesizer->model().rate_hz()) {}
 
   Status open() {
     if (rate_hz_ != reply_.wish.format.rate_hz) {
@@ -33,6 +39,11 @@ class ReplySpeech final : public SpeechObserver {
   }
 
   Status on_clause(const SpokenClause& clause) override {
+    const double clause_s = static_cast<double>(clause.samples.size()) / rate_hz_;
+    work_.spend(clause_s);
+    if (std::exchange(seconds_, seconds_ + clause_s) == 0) {
+      metrics_.count_first_sound(std::chrono::duration<double>(work_.age()).count());
+    }
     const size_t end = std::min(clause.end, reply_.text.size());
     tell_text(end);
     if (!resampler_) {
@@ -53,6 +64,9 @@ class ReplySpeech final : public SpeechObserver {
   }
 
   [[nodiscard]] std::string transcript() const { return reply_.text.substr(0, told_); }
+
+  // Of its sound, sent or not.
+  [[nodiscard]] double seconds() const { return seconds_; }
 
   [[nodiscard]] int64_t ms() const { return samples_ * 1000 / reply_.wish.format.rate_hz; }
 
@@ -90,25 +104,33 @@ class ReplySpeech final : public SpeechObserver {
 
   Teller& teller_;
   const Reply& reply_;
-  int rate_hz_;
+  Metrics& metrics_;
+  const RequestWork& work_;
+  const int rate_hz_;
   std::optional<Resampler> resampler_;  // where the client's rate is another
   size_t told_ = 0;                     // bytes of the text
   int64_t samples_ = 0;
+  double seconds_ = 0;
 };
 
-Status speak(Service& service, Teller& teller, Spoken& spoken, const std::stop_token& stop) {
+Status speak(const ReplyWays& ways, RequestWork& work, Spoken& spoken,
+             const std::stop_token& stop) {
   const Reply& reply = spoken.reply;
-  MYNAH_TRY(const Speaking speaking, service.speaking(reply.wish.voice, {}));
+  MYNAH_TRY(const Speaking speaking, ways.service.speaking(reply.wish.voice, {}));
   const Synthesizer& synthesizer = *speaking.lease->synthesizer;
   SpeakOptions options = client_speak_options();
   options.voice.voice = speaking.voice;
   options.voice.speed = static_cast<float>(reply.wish.speed);
-  ReplySpeech speech(teller, reply, synthesizer.model().rate_hz());
+  ReplySpeech speech(ways.teller, reply, speaking, work);
   MYNAH_TRY_STATUS(speech.open());
+  work.begin();
+  const auto begun_at = std::chrono::steady_clock::now();
   Status done = synthesizer.speak(reply.text, options, speech, stop);
   if (done) {
     done = speech.finish();
   }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_at;
+  speaking.metrics->count_spoken(speech.seconds(), took.count());
   spoken.transcript = speech.transcript();
   spoken.ms = speech.ms();
   return done;
@@ -116,18 +138,21 @@ Status speak(Service& service, Teller& teller, Spoken& spoken, const std::stop_t
 
 }  // namespace
 
-Spoken speak_reply(Service& service, Teller& teller, Reply reply, const std::stop_token& stop) {
+Spoken speak_reply(const ReplyWays& ways, Reply reply, const std::stop_token& stop) {
   Spoken spoken;
   spoken.reply = std::move(reply);
   if (spoken.reply.wish.sound) {
-    spoken.status = speak(service, teller, spoken, stop);
+    const auto turn = ways.turns.begin(RequestWork::Does::Speak);
+    const RequestScope scope(turn->work());
+    spoken.status = speak(ways, *turn->work(), spoken, stop);
+    turn->end(spoken.status);
     return spoken;
   }
-  teller.tell("response.output_text.delta", {{"response_id", spoken.reply.response_id},
-                                             {"item_id", spoken.reply.item_id},
-                                             {"output_index", 0},
-                                             {"content_index", 0},
-                                             {"delta", spoken.reply.text}});
+  ways.teller.tell("response.output_text.delta", {{"response_id", spoken.reply.response_id},
+                                                  {"item_id", spoken.reply.item_id},
+                                                  {"output_index", 0},
+                                                  {"content_index", 0},
+                                                  {"delta", spoken.reply.text}});
   spoken.transcript = spoken.reply.text;
   return spoken;
 }

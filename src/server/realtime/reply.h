@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <string>
 
+#include "server/metrics/socket_turns.h"
 #include "server/models/service.h"
 #include "server/realtime/settings.h"
 #include "server/realtime/teller.h"
@@ -25,9 +26,15 @@ struct Spoken {
   Status status{};           // Cancelled: it was stopped
 };
 
+// Who speaks, for whom it counts, and who is told.
+struct ReplyWays {
+  Service& service;
+  SocketTurns& turns;
+  Teller& teller;
+};
+
 // Speaks it from this thread: the deltas of its sound and of what is said with that. One of text
 // alone is sent as it is.
-[[nodiscard]] Spoken speak_reply(Service& service, Teller& teller, Reply reply,
-                                 const std::stop_token& stop);
+[[nodiscard]] Spoken speak_reply(const ReplyWays& ways, Reply reply, const std::stop_token& stop);
 
 }  // namespace mynah::server

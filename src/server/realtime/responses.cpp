@@ -140,6 +140,10 @@ Dialogue::Done Dialogue::create_response(const Json& event) {
   if (!text) {
     return std::unexpected(std::move(text).error());
   }
+  if (const Status allowed = around_.turns.check_audio(); !allowed) {
+    return refuse(allowed.error().code, "response.create: " + allowed.error().message, {},
+                  kLimited);
+  }
   Reply reply{.response_id = teller_.new_id("resp"),
               .item_id = teller_.new_id("item"),
               .text = *std::move(text),
@@ -200,8 +204,6 @@ void Dialogue::end_reply(Spoken spoken) {
     return;
   }
   const Active active = *std::exchange(active_, std::nullopt);
-  constexpr double kSecond_ms = 1000;
-  told_audio_.spoken += static_cast<double>(spoken.ms) / kSecond_ms;
   const Reply& reply = spoken.reply;
   const bool cancelled = !spoken.status && spoken.status.error().code == ErrorCode::Cancelled;
   const char* const status = spoken.status ? "completed" : cancelled ? "cancelled" : "failed";

@@ -41,9 +41,11 @@ std::string random_name() {
 class RealtimeSession final : public MessageSession,
                               public std::enable_shared_from_this<RealtimeSession> {
  public:
-  RealtimeSession(Service& service, std::shared_ptr<Outbox> outbox, std::shared_ptr<Lanes> lanes,
+  RealtimeSession(Service& service, const TurnPlaces& turns, const RequestHead& head,
+                  std::shared_ptr<Outbox> outbox, std::shared_ptr<Lanes> lanes,
                   WorkThreads& threads)
       : service_(service),
+        turns_(turns, head),
         outbox_(std::move(outbox)),
         lanes_(std::move(lanes)),
         threads_(threads) {}
@@ -52,6 +54,7 @@ class RealtimeSession final : public MessageSession,
   void begin(const RequestHead& head) {
     const std::weak_ptr<RealtimeSession> weak = weak_from_this();
     Dialogue::Surroundings surroundings{.service = service_,
+                                        .turns = turns_,
                                         .outbox = outbox_,
                                         .name = random_name(),
                                         .wake =
@@ -91,11 +94,6 @@ class RealtimeSession final : public MessageSession,
     due_.reset();
     time_came_ = true;
     schedule();
-  }
-
-  [[nodiscard]] AudioSeconds audio() const override {
-    const std::lock_guard lock(mutex_);
-    return audio_;
   }
 
   void leave() override {
@@ -146,8 +144,9 @@ class RealtimeSession final : public MessageSession,
   bool speak(Reply reply, std::stop_source stop) {
     return threads_.run([self = shared_from_this(), reply = std::move(reply), stop]() mutable {
       const std::stop_callback gone(self->outbox_->stop(), [&stop] { stop.request_stop(); });
-      Spoken spoken = speak_reply(self->service_, self->dialogue_->teller(), std::move(reply),
-                                  stop.get_token());
+      Spoken spoken = speak_reply(
+          {.service = self->service_, .turns = self->turns_, .teller = self->dialogue_->teller()},
+          std::move(reply), stop.get_token());
       const std::lock_guard lock(self->mutex_);
       self->waiting_.push_back({.spoken = std::move(spoken)});
       self->schedule();
@@ -156,7 +155,6 @@ class RealtimeSession final : public MessageSession,
 
   Next take_next(std::optional<Clock::time_point> due) {
     const std::lock_guard lock(mutex_);
-    audio_ = dialogue_->audio();
     Next next{.task = {},
               .answers = std::exchange(answers_came_, false),
               .time = std::exchange(time_came_, false),
@@ -224,6 +222,7 @@ class RealtimeSession final : public MessageSession,
   }
 
   Service& service_;
+  SocketTurns turns_;
   std::shared_ptr<Outbox> outbox_;
   std::shared_ptr<Lanes> lanes_;
   WorkThreads& threads_;
@@ -237,16 +236,16 @@ class RealtimeSession final : public MessageSession,
   bool left_ = false;
   bool working_ = false;
   std::optional<Clock::time_point> due_;
-  AudioSeconds audio_;
 };
 
 }  // namespace
 
-std::vector<Route> realtime_routes(Service& service) {
-  const auto make = [&service, lanes = std::make_shared<Lanes>(kLanes)](
+std::vector<Route> realtime_routes(Service& service, const TurnPlaces& turns) {
+  const auto make = [&service, &turns, lanes = std::make_shared<Lanes>(kLanes)](
                         const RequestHead& head, const std::shared_ptr<Outbox>& outbox,
                         WorkThreads& threads) {
-    const auto session = std::make_shared<RealtimeSession>(service, outbox, lanes, threads);
+    const auto session =
+        std::make_shared<RealtimeSession>(service, turns, head, outbox, lanes, threads);
     session->begin(head);
     return session;
   };

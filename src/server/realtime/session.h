@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "server/http/route.h"
+#include "server/metrics/socket_turns.h"
 #include "server/models/service.h"
 
 namespace mynah::server {
 
-[[nodiscard]] std::vector<Route> realtime_routes(Service& service);
+// What is computed for it is told turn by turn. Both must outlive the sessions.
+[[nodiscard]] std::vector<Route> realtime_routes(Service& service, const TurnPlaces& turns);
 
 }  // namespace mynah::server

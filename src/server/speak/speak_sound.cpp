@@ -20,8 +20,11 @@ constexpr size_t kMostWhole_bytes = size_t{256} << 20;
 
 class SpeechToSound final : public SpeechObserver {
  public:
-  SpeechToSound(SoundTaker& taker, SoundWriter& writer, Metrics& metrics)
-      : taker_(taker), writer_(writer), metrics_(metrics) {}
+  SpeechToSound(SoundTaker& taker, SoundWriter& writer, const Speaking& speaking)
+      : taker_(taker),
+        writer_(writer),
+        metrics_(*speaking.metrics),
+        rate_hz_(speaking.lease->synthesizer->model().rate_hz()) {}
 
   Status on_clause(const SpokenClause& clause) override {
     if (samples_ == 0) {
@@ -29,6 +32,9 @@ class SpeechToSound final : public SpeechObserver {
     }
     MYNAH_TRY_STATUS(taker_.on_clause(clause));
     samples_ += clause.samples.size();
+    if (work_ != nullptr) {
+      work_->spend(static_cast<double>(clause.samples.size()) / rate_hz_);
+    }
     // Piece by piece: whoever takes it slowly has no clause of a minute, or its silence, kept
     // twice.
     constexpr size_t kPiece = 8192;
@@ -53,6 +59,7 @@ class SpeechToSound final : public SpeechObserver {
   SoundTaker& taker_;
   SoundWriter& writer_;
   Metrics& metrics_;
+  const int rate_hz_;
   const std::shared_ptr<RequestWork> work_ = RequestWork::here();
   const std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
   size_t samples_ = 0;
@@ -99,15 +106,14 @@ Result<double> speak_sound(const SpeechRequest& request, const Speaking& speakin
   if (const auto work = RequestWork::here()) {
     work->begin();
   }
-  SpeechToSound observer(taker, *writer, *speaking.metrics);
+  SpeechToSound observer(taker, *writer, speaking);
   const Status spoken = synthesizer.speak(request.input, options, observer, exchange.stop());
   const double seconds = static_cast<double>(observer.samples()) / sound.rate_hz;
-  exchange.add_spoken(seconds);
+  speaking.metrics->count_spoken(seconds, observer.age().count());
   MYNAH_TRY_STATUS(spoken);
   if (observer.samples() == 0) {
     return fail(ErrorCode::InvalidInput, "input: nothing in it can be spoken: wanted words");
   }
-  speaking.metrics->count_spoken(seconds, observer.age().count());
   MYNAH_TRY_STATUS(writer->finish());
   return seconds;
 }

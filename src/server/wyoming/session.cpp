@@ -1,6 +1,7 @@
 #include "server/wyoming/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <limits>
 #include <mutex>
@@ -70,10 +71,11 @@ class ChunkedTranscript final : public RecognizerObserver {
 class WyomingSession final : public ByteSession,
                              public std::enable_shared_from_this<WyomingSession> {
  public:
-  WyomingSession(Service& service, KeyRing& keys, bool endpointing, std::shared_ptr<Outbox> outbox,
-                 WorkThreads& threads)
+  WyomingSession(Service& service, const TurnPlaces& turns, bool endpointing,
+                 const RequestHead& client, std::shared_ptr<Outbox> outbox, WorkThreads& threads)
       : service_(service),
-        keys_(keys),
+        keys_(turns.keys),
+        turns_(turns, client),
         endpointing_(endpointing),
         outbox_(std::move(outbox)),
         threads_(threads) {}
@@ -184,7 +186,7 @@ class WyomingSession final : public ByteSession,
       return speak(message);
     }
     if (type == "synthesize-start") {
-      MYNAH_TRY(speech_, WyomingSpeech::begin(service_, keys_, message, *outbox_));
+      MYNAH_TRY(speech_, WyomingSpeech::begin(service_, keys_, turns_, message, *outbox_));
       return {};
     }
     if (type == "synthesize-chunk") {
@@ -201,7 +203,7 @@ class WyomingSession final : public ByteSession,
     if (speech_ != nullptr) {
       return {};
     }
-    MYNAH_TRY(const auto speech, WyomingSpeech::begin(service_, keys_, message, *outbox_));
+    MYNAH_TRY(const auto speech, WyomingSpeech::begin(service_, keys_, turns_, message, *outbox_));
     MYNAH_TRY_STATUS(speech->push(message.text("text")));
     return speech->finish();
   }
@@ -320,6 +322,14 @@ class WyomingSession final : public ByteSession,
 
   // The text, which is sent piece by piece, too.
   Result<Transcript> heard_so_far() {
+    const auto turn = turns_.begin(RequestWork::Does::Hear);
+    const RequestScope scope(turn->work());
+    auto heard = hear_sound();
+    turn->end(heard ? Status() : std::unexpected(heard.error()));
+    return heard;
+  }
+
+  Result<Transcript> hear_sound() {
     MYNAH_TRY(const Hearing hearing, service_.hearing(asked_.text("name")));
     const Recognizer& recognizer = *hearing.lease->recognizer;
     RecognizerOptions options;
@@ -345,12 +355,12 @@ class WyomingSession final : public ByteSession,
     audio.raw = raw_;
     hear_file(file, audio, options, hearing, observer, outbox_->stop());
     sound_ = std::move(file.bytes);
-    visit->add_audio(observer.result() ? observer.result()->duration_s : 0);
     return observer.result();
   }
 
   Service& service_;
   KeyRing& keys_;
+  SocketTurns turns_;
   const bool endpointing_;
   std::shared_ptr<Outbox> outbox_;
   WorkThreads& threads_;
@@ -374,11 +384,18 @@ class WyomingSession final : public ByteSession,
 
 }  // namespace
 
-ByteSessionMaker wyoming_sessions(Service& service, KeyRing& keys, bool endpointing) {
-  return
-      [&service, &keys, endpointing](const std::shared_ptr<Outbox>& outbox, WorkThreads& threads) {
-        return std::make_shared<WyomingSession>(service, keys, endpointing, outbox, threads);
-      };
+ByteSessionMaker wyoming_sessions(Service& service, const TurnPlaces& turns, bool endpointing) {
+  const auto count = std::make_shared<std::atomic<uint64_t>>(0);
+  return [&service, &turns, endpointing, count](
+             const std::string& peer, const std::shared_ptr<Outbox>& outbox, WorkThreads& threads) {
+    RequestHead client;
+    client.path = "wyoming";
+    client.route = "wyoming";
+    client.peer = peer;
+    client.owner = turns.keys.empty() ? "" : kWyomingOwner;
+    client.work = std::make_shared<RequestWork>(fmt::format("wyoming_{:06x}", ++*count));
+    return std::make_shared<WyomingSession>(service, turns, endpointing, client, outbox, threads);
+  };
 }
 
 }  // namespace mynah::server

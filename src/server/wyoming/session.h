@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/access/key_ring.h"
+#include "server/metrics/socket_turns.h"
 #include "server/models/service.h"
 #include "server/net/byte_session.h"
 
@@ -13,7 +13,8 @@ namespace mynah::server {
 // done is found here, and the text is sent then, whether the client goes on or not.
 //
 // Who speaks Wyoming shows no key: the limits of the key "wyoming", where there is one, are those
-// of all of them together. `keys` must outlive the sessions.
-[[nodiscard]] ByteSessionMaker wyoming_sessions(Service& service, KeyRing& keys, bool endpointing);
+// of all of them together. Both must outlive the sessions.
+[[nodiscard]] ByteSessionMaker wyoming_sessions(Service& service, const TurnPlaces& turns,
+                                                bool endpointing);
 
 }  // namespace mynah::server

@@ -1,6 +1,7 @@
 #include "server/wyoming/speech.h"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <string>
 #include <utility>
@@ -47,9 +48,13 @@ class WyomingSpeech::ChunkSink final : public ByteSink {
 };
 
 Result<std::unique_ptr<WyomingSpeech>> WyomingSpeech::begin(Service& service, KeyRing& keys,
+                                                            SocketTurns& turns,
                                                             const WyomingMessage& asked,
                                                             Outbox& outbox) {
   MYNAH_TRY(auto visit, Visit::begin(keys, kWyomingOwner));
+  auto turn = turns.begin(RequestWork::Does::Speak);
+  const RequestScope scope(turn->work());
+  turn->end(fail(ErrorCode::Environment, {}));  // where it comes no further
   const auto found = asked.data.find("voice");
   WyomingMessage voice;
   if (found != asked.data.end() && found->is_object()) {
@@ -65,14 +70,17 @@ Result<std::unique_ptr<WyomingSpeech>> WyomingSpeech::begin(Service& service, Ke
     options.kind = TextKind::Ssml;
   }
   std::unique_ptr<WyomingSpeech> speech(
-      new WyomingSpeech(std::move(speaking), std::move(visit), outbox));
+      new WyomingSpeech(std::move(speaking), std::move(visit), std::move(turn), outbox));
   MYNAH_TRY_STATUS(speech->open(options));
+  speech->turn_->end(fail(ErrorCode::Cancelled, {}));  // where its client leaves
   return speech;
 }
 
-WyomingSpeech::WyomingSpeech(Speaking speaking, std::unique_ptr<Visit> visit, Outbox& outbox)
+WyomingSpeech::WyomingSpeech(Speaking speaking, std::unique_ptr<Visit> visit,
+                             std::unique_ptr<SocketTurn> turn, Outbox& outbox)
     : speaking_(std::move(speaking)),
       visit_(std::move(visit)),
+      turn_(std::move(turn)),
       outbox_(outbox),
       rate_hz_(speaking_.lease->synthesizer->model().rate_hz()),
       sink_(std::make_unique<ChunkSink>(outbox, rate_hz_)) {}
@@ -83,11 +91,28 @@ Status WyomingSpeech::open(const SpeakOptions& options) {
   return {};
 }
 
+Status WyomingSpeech::compute(FunctionRef<Status()> step) {
+  turn_->work()->begin();
+  const auto begun_at = std::chrono::steady_clock::now();
+  Status done = step();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_at;
+  speaking_.metrics->count_spoken(std::exchange(counted_s_, 0), took.count());
+  if (!done) {
+    turn_->end(done);
+  }
+  return done;
+}
+
+Status WyomingSpeech::push(std::string_view text) {
+  return compute([&] { return session_->push(text); });
+}
+
 Status WyomingSpeech::finish() {
-  MYNAH_TRY_STATUS(session_->finish());
+  MYNAH_TRY_STATUS(compute([&] { return session_->finish(); }));
   MYNAH_TRY_STATUS(writer_->finish());
   // A client waits for a beginning and an end, also of nothing.
   MYNAH_TRY_STATUS(begin_sound());
+  turn_->end({});
   return outbox_.write(encode("audio-stop", {{"timestamp", nullptr}}));
 }
 
@@ -99,9 +124,17 @@ Status WyomingSpeech::begin_sound() {
 }
 
 Status WyomingSpeech::on_clause(const SpokenClause& clause) {
-  visit_->add_audio(static_cast<double>(clause.samples.size()) / rate_hz_);
+  const double clause_s = static_cast<double>(clause.samples.size()) / rate_hz_;
+  turn_->work()->spend(clause_s);
+  counted_s_ += clause_s;
+  const bool first = !begun_;
   MYNAH_TRY_STATUS(begin_sound());
-  return writer_->write(clause.samples);
+  MYNAH_TRY_STATUS(writer_->write(clause.samples));
+  if (first) {
+    const std::chrono::duration<double> took = turn_->work()->age();
+    speaking_.metrics->count_first_sound(took.count());
+  }
+  return {};
 }
 
 }  // namespace mynah::server

@@ -5,8 +5,10 @@
 #include <string_view>
 
 #include "audio/sound_writer.h"
+#include "base/thread_pool.h"
 #include "server/access/key_ring.h"
 #include "server/http/outbox.h"
+#include "server/metrics/socket_turns.h"
 #include "server/models/service.h"
 #include "server/wyoming/message.h"
 
@@ -20,9 +22,10 @@ class WyomingSpeech final : public SpeechObserver {
   // `asked`: synthesize or synthesize-start. Busy where the limits are reached; what
   // Service::speaking() refuses. All but `asked` must outlive it.
   static Result<std::unique_ptr<WyomingSpeech>> begin(Service& service, KeyRing& keys,
+                                                      SocketTurns& turns,
                                                       const WyomingMessage& asked, Outbox& outbox);
 
-  Status push(std::string_view text) { return session_->push(text); }
+  Status push(std::string_view text);
 
   // Speaks what is left of the text, and says that it was all.
   Status finish();
@@ -30,14 +33,19 @@ class WyomingSpeech final : public SpeechObserver {
  private:
   class ChunkSink;
 
-  WyomingSpeech(Speaking speaking, std::unique_ptr<Visit> visit, Outbox& outbox);
+  WyomingSpeech(Speaking speaking, std::unique_ptr<Visit> visit, std::unique_ptr<SocketTurn> turn,
+                Outbox& outbox);
 
   Status open(const SpeakOptions& options);
+  // Does something of it, and counts what that took and what was spoken.
+  Status compute(FunctionRef<Status()> step);
   Status begin_sound();
   Status on_clause(const SpokenClause& clause) override;
 
   Speaking speaking_;
   std::unique_ptr<Visit> visit_;
+  std::unique_ptr<SocketTurn> turn_;
+  double counted_s_ = 0;  // of its sound, while something is computed
   Outbox& outbox_;
   int rate_hz_;
   std::unique_ptr<ByteSink> sink_;
