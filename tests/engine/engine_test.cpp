@@ -6,13 +6,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/whisper_file.h"
 #include "engine/detector.h"
 #include "engine/discovery_search.h"
 #include "engine/installed.h"
+#include "engine/kept_proofs.h"
 #include "engine/last_look.h"
 #include "engine/model_files.h"
+#include "engine/open_placer.h"
 #include "engine/recognizer.h"
 #include "engine/storage_choice.h"
 #include "engine/store_folders.h"
@@ -276,6 +279,37 @@ TEST_F(Opening, EachModelIsTakenForWhatItIs) {
   ASSERT_TRUE(models);
   EXPECT_TRUE(std::holds_alternative<place::DetectorFile>(models->front().file));
   EXPECT_TRUE(std::holds_alternative<place::WindowsFile>(models->back().file));
+}
+
+TEST_F(Opening, KeptProofsAreFoundWithoutAModelBeingExpected) {
+  const auto placer = open_placer({.device = "cpu"}, surroundings);
+  ASSERT_TRUE(placer) << placer.error().message;
+  place::PlacementState& state = (*placer)->state();
+  const NamedModel model{.name = "mine", .file = place::WindowsFile{.path = folder / "mine.gguf"}};
+  mynah::test::write_file(folder / "mine.gguf", "a model");
+  EXPECT_THAT(kept_proofs(state, "simt:0", {&model, 1}), IsEmpty());
+  const auto group = place::group_of(model.file);
+  const auto storage = state.wishes().usual_storage(group, "simt:0");
+  std::vector<place::Measurement> measurements;
+  for (const place::Stage stage : place::stages_of(group)) {
+    measurements.push_back({.stage = stage,
+                            .device = "simt:0",
+                            .storage = storage,
+                            .passed = true,
+                            .failure = {},
+                            .ms_per_unit = 2});
+  }
+  const place::ProofStore& proofs = state.context().prover().store();
+  proofs.keep(state.context().identity("simt:0"), model.file, storage,
+              {.measurements = measurements, .made_at = place::seconds_now()});
+  const auto kept = kept_proofs(state, "simt:0", {&model, 1});
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_EQ(kept[0].model, "mine");
+  EXPECT_EQ(fastest_ms(kept[0].measurements), 2.0 * static_cast<double>(measurements.size()));
+  EXPECT_EQ(to_json(kept[0])["stages"].size(), measurements.size());
+  EXPECT_THAT(state.context().models(), IsEmpty());
+  mynah::test::write_file(folder / "mine.gguf", "another model");
+  EXPECT_THAT(kept_proofs(state, "simt:0", {&model, 1}), IsEmpty());
 }
 
 TEST(AsNamed, TellsASlipFromAModelThatIsMissingAndFromAPath) {

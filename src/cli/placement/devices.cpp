@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ctime>
 #include <iterator>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -11,11 +10,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "base/rounded.h"
 #include "cli/models/store_access.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/mynah_views.h"
 #include "engine/discovery_search.h"
+#include "engine/kept_proofs.h"
 #include "engine/model_files.h"
 #include "engine/open_placer.h"
 #include "engine/store_folders.h"
@@ -136,23 +135,7 @@ Json to_json(const DeviceView& device) {
   json["findings"] = std::move(findings);
   json["proofs"] = Json::array();
   for (const DeviceProof& proof : device.proofs) {
-    Json stages = Json::array();
-    for (const place::Measurement& measured : proof.measurements) {
-      stages.push_back(
-          {{"stage", place::stage_name(measured.stage)},
-           {"storage", measured.storage ? Json(name(*measured.storage)) : Json(nullptr)},
-           {"passed", measured.passed},
-           {"failure", or_null(measured.failure)},
-           {"ms_per_second", rounded_ms(measured.ms_per_unit)},
-           {"worst_error", rounded_ratio(measured.worst_error)},
-           {"error_bound", rounded_ratio(measured.error_bound)},
-           {"bytes", measured.bytes}});
-    }
-    json["proofs"].push_back(
-        {{"model", proof.model},
-         {"seconds_ago", proof.ago_s},
-         {"cpu_ms_per_second", proof.cpu_ms ? Json(rounded_ms(*proof.cpu_ms)) : Json()},
-         {"stages", std::move(stages)}});
+    json["proofs"].push_back(engine::to_json(proof));
   }
   return json;
 }
@@ -189,23 +172,6 @@ double total_ms(const std::vector<place::Measurement>& measurements) {
   }
   return sum;
 }
-
-}  // namespace
-
-double fastest_ms(const std::vector<place::Measurement>& measurements) {
-  std::map<place::Stage, double> best;
-  for (const place::Measurement& measured : measurements) {
-    const auto [known, is_new] = best.emplace(measured.stage, measured.ms_per_unit);
-    known->second = std::min(known->second, measured.ms_per_unit);
-  }
-  double sum = 0;
-  for (const auto& [stage, ms] : best) {
-    sum += ms;
-  }
-  return sum;
-}
-
-namespace {
 
 std::string proof_line(const std::string& label, const DeviceProof& proof) {
   const auto bad = std::ranges::find(proof.measurements, false, &place::Measurement::passed);
@@ -461,26 +427,24 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
       device.distrust = fmt::format("failed {} s ago: {}",
                                     std::max<int64_t>(0, now - lost->last_at), lost->reason);
     }
+    if (!prove_) {
+      device.proofs = engine::kept_proofs(state, device.facts.name, models);
+      continue;
+    }
     for (const engine::NamedModel& model : models) {
       const place::StageDevice where =
           state.wishes().usual_place(state.context().expect(model.file), device.facts.name);
-      const auto kept = state.context().prover().store().find(identity, model.file, where.storage);
-      if (!prove_ && !kept) {
-        continue;
-      }
-      DeviceProof proof{.model = model.name, .measurements = {}};
-      proof.measurements = prove_
-                               ? state.context()
-                                     .prover()
-                                     .of_device(model.file, where, identity, place::ProofWish::Anew)
-                                     .measurements
-                               : kept->measurements;
+      DeviceProof proof{.model = model.name,
+                        .measurements =
+                            state.context()
+                                .prover()
+                                .of_device(model.file, where, identity, place::ProofWish::Anew)
+                                .measurements};
       if (context.stop.stop_requested()) {  // a proof that was cut short is no failure
         return fail(ErrorCode::Cancelled, "stopped");
       }
-      proof.ago_s = prove_ ? 0 : std::max<int64_t>(0, now - kept->made_at);
       if (const auto cpu = state.context().prover().kept_of_cpu(model.file)) {
-        proof.cpu_ms = fastest_ms(*cpu);
+        proof.cpu_ms = engine::fastest_ms(*cpu);
       }
       device.proofs.push_back(std::move(proof));
     }

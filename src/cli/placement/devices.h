@@ -7,19 +7,14 @@
 #include <vector>
 
 #include "cli/command/verb.h"
+#include "engine/kept_proofs.h"
 #include "place/discovery/discover.h"
 #include "place/discovery/predict.h"
 #include "place/terms/measurement.h"
 
 namespace mynah::cli {
 
-// A proof of one model on a device.
-struct DeviceProof {
-  std::string model;
-  std::vector<place::Measurement> measurements;
-  std::optional<double> cpu_ms{};  // of the processor for a second of sound, all stages, if known
-  int64_t ago_s = 0;               // since it was made
-};
+using DeviceProof = engine::ToldProof;
 
 // A device with what the rules found of it.
 struct DeviceView {
@@ -41,9 +36,6 @@ struct DeviceView {
 // What proofs found, a line for each model and device: "cuda:0: tiny.en passed 3 s ago, 11
 // times faster than the processor".
 [[nodiscard]] std::vector<std::string> proof_lines(std::span<const DeviceView> devices);
-
-// Of the types that were measured the fastest, summed over the stages.
-[[nodiscard]] double fastest_ms(const std::vector<place::Measurement>& measurements);
 
 // What helps, a line for each thing to do, with the devices that it is for.
 [[nodiscard]] std::vector<std::string> device_remedies(std::span<const DeviceView> devices);

@@ -44,7 +44,7 @@ Status add_proofs(const Context& context, place::PlacementState& state, DeviceVi
                   .measurements
             : place::not_passed(group, place::all_on(group, where), "it " + refusal.why);
     if (const auto cpu = state.context().prover().kept_of_cpu(model.file)) {
-      proof.cpu_ms = fastest_ms(*cpu);
+      proof.cpu_ms = engine::fastest_ms(*cpu);
     }
     if (context.stop.stop_requested()) {  // a proof that was cut short is no failure
       return fail(ErrorCode::Cancelled, "stopped");

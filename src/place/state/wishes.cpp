@@ -94,16 +94,20 @@ bool Wishes::may_be_on(ModelId model, const std::string& device) const {
 
 std::optional<DType> Wishes::storage_of(ModelId model, Stage stage,
                                         const std::string& device) const {
+  const bool may_be_profiled =
+      kind_of(model.group).has_types && !is_mynah(device) && !context_.options().storage;
+  const Measurement* const said = may_be_profiled ? profiled(model, stage) : nullptr;
+  return said != nullptr && said->device == device ? said->storage
+                                                   : usual_storage(model.group, device);
+}
+
+std::optional<DType> Wishes::usual_storage(StageGroup group, const std::string& device) const {
   const PlacerOptions& options = context_.options();
-  if (!kind_of(model.group).has_types || is_mynah(device)) {
+  if (!kind_of(group).has_types || is_mynah(device)) {
     return std::nullopt;
   }
   if (options.storage) {
     return options.storage;
-  }
-  const Measurement* const said = profiled(model, stage);
-  if (said != nullptr && said->device == device) {
-    return said->storage;
   }
   return device.empty() ? std::nullopt : fast_storage(options.precision, device);
 }

@@ -37,6 +37,10 @@ class Wishes {
   [[nodiscard]] std::optional<DType> storage_of(ModelId model, Stage stage,
                                                 const std::string& device) const;
 
+  // The type that any model of a kind has on a device where no profile says another.
+  [[nodiscard]] std::optional<DType> usual_storage(StageGroup group,
+                                                   const std::string& device) const;
+
   // A device with the storage type that a model has there when nobody says.
   [[nodiscard]] StageDevice usual_place(ModelId model, const std::string& device) const;
 

@@ -1,8 +1,17 @@
 #include "server/operation/places.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
+#include "engine/kept_proofs.h"
+#include "engine/model_files.h"
+#include "place/terms/device_name.h"
 #include "server/http/json_text.h"
+#include "store/families.h"
 
 namespace mynah::server {
 namespace {
@@ -28,14 +37,37 @@ Json to_json(const place::DeviceFacts& facts) {
   return json;
 }
 
+// All that compute, whether they are open or not. What cannot be read is left out.
+std::vector<engine::NamedModel> stored_models(const Store& store) {
+  std::vector<engine::NamedModel> models;
+  for (const StoredModel& model : store.list()) {
+    const bool computes = is_for(model.family, FamilyKind::SpeechToText) ||
+                          is_for(model.family, FamilyKind::VoiceActivity) ||
+                          is_for(model.family, FamilyKind::Speech);
+    if (auto named = computes ? engine::named_models(store, {model.name})
+                              : Result<std::vector<engine::NamedModel>>()) {
+      std::ranges::move(*named, std::back_inserter(models));
+    }
+  }
+  return models;
+}
+
 }  // namespace
 
 Handler devices(Service& service) {
   return [&service](Exchange& exchange) {
     const place::Placer& placer = service.engine().placer();
     Json told = {{"object", "list"}, {"devices", Json::array()}};
+    const std::vector<engine::NamedModel> models = stored_models(service.store());
     for (const place::DeviceFacts& facts : placer.state().context().discovery().devices) {
-      told["devices"].push_back(to_json(facts));
+      Json device = to_json(facts);
+      device["proofs"] = Json::array();
+      if (!facts.absence && !place::is_processor(facts.name)) {
+        for (const auto& proof : engine::kept_proofs(placer.state(), facts.name, models)) {
+          device["proofs"].push_back(engine::to_json(proof));
+        }
+      }
+      told["devices"].push_back(std::move(device));
     }
     told["placement"] = mynah::to_json(placer.report());
     exchange.answer({.body = json_text(told) + "\n"});
