@@ -1,6 +1,7 @@
 // Job: a recording that a client left here to be heard, and what became of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@ namespace mynah::jobs {
 
 // Values stand in journals.
 enum class JobState : uint8_t { Queued = 0, Running = 1, Done = 2, Failed = 3, Cancelled = 4 };
+
+inline constexpr std::array kJobStates = {JobState::Queued, JobState::Running, JobState::Done,
+                                          JobState::Failed, JobState::Cancelled};
 
 // "queued".
 [[nodiscard]] std::string_view name(JobState state);

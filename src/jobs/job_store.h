@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -19,6 +20,12 @@ namespace mynah::jobs {
 struct TakenJob {
   Job job;
   InputFile recording;
+};
+
+// Of all owners.
+struct JobCounts {
+  std::map<JobState, int64_t> kept;
+  std::map<JobState, int64_t> ended;
 };
 
 // Thread-safe. Environment where it cannot be written to (no room, no right), Io where it is
@@ -77,6 +84,9 @@ class JobStore {
   virtual Status webhook_told(const Job& job) = 0;
   virtual Status webhook_failed(const Job& job, const std::string& why,
                                 std::optional<std::chrono::milliseconds> again_in) = 0;
+
+  // How many there are in each state, and how many came to each end since the store was opened.
+  virtual Result<JobCounts> counts() = 0;
 
   // Removes what has been kept long enough. How many.
   virtual Result<int> expire() = 0;

@@ -189,6 +189,7 @@ Status Journal::end(Job& job, JobState state, const std::vector<Rendition>& rend
   MYNAH_TRY_STATUS(write(put));
   uploads_.remove(job.id);
   active_.erase(job.id);
+  ++ended_[state];
   ++offers_;
   work_.notify_all();
   changes_.notify_all();

@@ -49,6 +49,7 @@ class Journal final : public JobStore {
   Status webhook_told(const Job& job) override;
   Status webhook_failed(const Job& job, const std::string& why,
                         std::optional<std::chrono::milliseconds> again_in) override;
+  Result<JobCounts> counts() override;
   Result<int> expire() override;
 
  private:
@@ -99,6 +100,7 @@ class Journal final : public JobStore {
   std::map<std::string, Active> active_;
   std::map<std::string, uint64_t> turns_;  // when an owner had its last one
   uint64_t turn_ = 0;
+  std::map<JobState, int64_t> ended_;  // how many came to each end
   std::set<int64_t> telling_;  // jobs whose end is being told
   uint64_t version_ = 0;
   uint64_t offers_ = 0;  // how often there was something new to take or to tell

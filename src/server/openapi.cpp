@@ -117,14 +117,18 @@ Json parameters_of(const Route& route) {
                           {"required", true},
                           {"schema", {{"type", "string"}, {"minLength", 1}}}});
   }
+  const auto add = [&parameters](const Field& field) {
+    parameters.push_back({{"name", field.name},
+                          {"in", "query"},
+                          {"required", field.wanted},
+                          {"schema", schema_of(field)}});
+  };
   for (const Field& field : route.fields) {
     if (route.in_query && field.type != FieldType::File) {
-      parameters.push_back({{"name", field.name},
-                            {"in", "query"},
-                            {"required", field.wanted},
-                            {"schema", schema_of(field)}});
+      add(field);
     }
   }
+  std::ranges::for_each(route.query, add);
   return parameters;
 }
 

@@ -80,15 +80,13 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
   if (options.wyoming_port != 0 || !options.wyoming_passed.empty()) {
     MYNAH_TRY_STATUS(server->listen_for_wyoming(options, host));
   }
-  service.metrics().watch(Metrics::Kind::Gauge, "mynah_connections", "Clients that are connected.",
-                          [counted = server->network_.get()] {
-                            return static_cast<double>(counted->counts().connections);
-                          });
-  service.metrics().watch(Metrics::Kind::Gauge, "mynah_request_threads",
-                          "Threads that are at work for requests.",
-                          [counted = server->network_.get()] {
-                            return static_cast<double>(counted->counts().requests);
-                          });
+  service.metrics().watch([counted = server->network_.get()](Exposition& to) {
+    const NetworkCounts counts = counted->counts();
+    to.gauge("mynah_connections", "Clients that are connected.");
+    to.sample(static_cast<double>(counts.connections));
+    to.gauge("mynah_request_threads", "Threads that are at work for requests.");
+    to.sample(static_cast<double>(counts.requests));
+  });
   return server;
 }
 

@@ -8,6 +8,7 @@
 #include "server/access/keys.h"
 #include "server/jobs/webhook_rule.h"
 #include "server/jobs/webhook_sender.h"
+#include "server/net/own_certificate.h"
 #include "server/whole_server.h"
 #include "store/test_server.h"
 
@@ -124,6 +125,12 @@ TEST_F(JobRequests, AreHeardAsAnyOther) {
   EXPECT_THAT(get("/v1/jobs?after=none"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(get("/v1/jobs?limit=0"), StartsWith("HTTP/1.1 400"));
 
+  const std::string metrics = get("/metrics");
+  EXPECT_THAT(metrics, HasSubstr("mynah_jobs{state=\"done\"} 2\n"));
+  EXPECT_THAT(metrics, HasSubstr("mynah_jobs{state=\"queued\"} 0\n"));
+  EXPECT_THAT(metrics, HasSubstr("mynah_jobs_ended_total{result=\"done\"} 2\n"));
+  EXPECT_THAT(metrics, HasSubstr("mynah_jobs_ended_total{result=\"failed\"} 0\n"));
+  EXPECT_THAT(metrics, Not(HasSubstr("result=\"running\"")));
   EXPECT_THAT(request("DELETE", "/v1/jobs/" + id), HasSubstr(R"("deleted":true)"));
   EXPECT_THAT(get("/v1/jobs/" + id), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(get("/v1/jobs/" + id + "/events"), StartsWith("HTTP/1.1 404"));
@@ -136,6 +143,13 @@ TEST_F(JobRequests, ThatAreWrongAreRefusedAtOnce) {
   };
   const std::string wav = wav_of(silence_);
   EXPECT_THAT(refused({}, silence_), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("a.raw")));
+  EXPECT_THAT(refused({{"stream", "true"}}, wav),
+              AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("/v1/jobs/ID/events")));
+  EXPECT_THAT(post_form("/v1/audio/transcriptions?async=perhaps", {}, "file", wav),
+              HasSubstr(R"("param":"async")"));
+  const Json described = json_of(get("/openapi.json"))["paths"]["/v1/audio/transcriptions"]["post"];
+  EXPECT_EQ(described["parameters"][0]["name"], "async");
+  EXPECT_EQ(described["parameters"][0]["in"], "query");
   EXPECT_THAT(refused({{"response_format", "html"}}, wav),
               HasSubstr(R"("param":"response_format")"));
   EXPECT_THAT(refused({{"language", "de"}}, wav), StartsWith("HTTP/1.1 400"));
@@ -274,6 +288,63 @@ TEST_F(JobRequests, TellTheirEnd) {
   const Json moved = told(post_job({{"webhook", receiver.url()}}));
   EXPECT_EQ(moved["webhook"]["state"], "pending");
   EXPECT_THAT(std::string(moved["webhook"]["error"]), HasSubstr("status 302"));
+}
+
+TEST_F(JobRequests, TellTheirEndByHttpsToWhomeverIsTrusted) {
+  const TlsFiles files{.certificate = folder_ / "certificate.pem", .key = folder_ / "key.pem"};
+  ASSERT_TRUE(make_certificate(files, std::vector<std::string>{"localhost", "127.0.0.1"}));
+  boost::asio::ssl::context tls(boost::asio::ssl::context::tls_server);
+  tls.use_certificate_chain_file(files.certificate);
+  tls.use_private_key_file(files.key, boost::asio::ssl::context::pem);
+  const mynah::testing::TestServer receiver(
+      [](const auto& /*request*/) { return mynah::testing::answer(204, "", ""); }, &tls);
+  ServerOptions telling = with_jobs();
+  telling.jobs.webhook_allow = {"127.0.0.0/8"};
+  serve(telling);
+  const std::string url = fmt::format("https://localhost:{}/", receiver.port());
+  const Json untrusted = told(post_job({{"webhook", url}}));
+  EXPECT_EQ(untrusted["webhook"]["state"], "pending");
+  EXPECT_THAT(std::string(untrusted["webhook"]["error"]), HasSubstr("certificate"));
+  EXPECT_THAT(receiver.requests(), IsEmpty()) << "nothing is said before it is known to whom";
+  end_server();
+  telling.jobs.webhook_http.ca_file = files.certificate;
+  telling.jobs.folder = folder_ / "other";
+  serve(telling);
+  EXPECT_EQ(told(post_job({{"webhook", url}}))["webhook"]["state"], "delivered");
+  ASSERT_EQ(receiver.requests().size(), 1U);
+}
+
+TEST_F(JobRequests, AreSignedForTheirOwner) {
+  const mynah::testing::TestServer receiver(
+      [](const auto& /*request*/) { return mynah::testing::answer(204, "", ""); });
+  ServerOptions telling = with_jobs();
+  telling.jobs.webhook_allow = {"127.0.0.0/8"};
+  telling.keys.secrets = {"ann's", "ben's"};
+  serve(telling);
+  const auto secret_of = [this](const std::string& key) {
+    const Json told = json_of(
+        request("GET", "/v1/jobs/webhook-secret", "Authorization: Bearer " + key + "\r\n"));
+    mynah::test::write_file(folder_ / "secret", std::string(told["secret"]));
+    return *webhook_key(folder_ / "secret");
+  };
+  const std::string head = "--b\r\nContent-Disposition: form-data; name=";
+  ASSERT_THAT(post("/v1/jobs",
+                   head + "\"webhook\"\r\n\r\n" + receiver.url() + "\r\n" + head +
+                       "\"file\"; filename=\"a.wav\"\r\n\r\n" + wav_of(silence_) + "\r\n--b--\r\n",
+                   "Authorization: Bearer ann's\r\n", "multipart/form-data; boundary=b"),
+              StartsWith("HTTP/1.1 202"));
+  while (receiver.requests().empty()) {
+    std::this_thread::yield();
+  }
+  const auto told = receiver.requests().front();
+  const auto signature_by = [&told](const std::string& key) {
+    return webhook_signature(key, told.header("webhook-id"),
+                             std::stoll(told.header("webhook-timestamp")), told.body);
+  };
+  EXPECT_EQ(told.header("webhook-signature"),
+            signature_by(secret_of("ann's")) + " " +
+                signature_by(*webhook_key(folder_ / "state/webhook-secret")));
+  EXPECT_NE(secret_of("ann's"), secret_of("ben's"));
 }
 
 TEST_F(JobRequests, TellNobodyWhoIsPrivate) {

@@ -68,7 +68,10 @@ TEST(Metrics, CountsWhatIsDoneFromManyThreads) {
       });
     }
   }
-  metrics.watch(Metrics::Kind::Gauge, "mynah_x", "X.", [] { return 3.0; });
+  metrics.watch([](Exposition& to) {
+    to.gauge("mynah_x", "X.");
+    to.sample(3);
+  });
   const std::string told = text_of(metrics);
   EXPECT_THAT(told, HasSubstr("mynah_requests_total{route=\"/v1/models\",status=\"200\"} 400\n"));
   EXPECT_THAT(told, HasSubstr("mynah_body_bytes_total{direction=\"out\"} 800\n"));

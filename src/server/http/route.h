@@ -26,6 +26,7 @@ struct Route {
   Rights rights{};                                // that a key must have
   FieldTable fields = {};                         // that the handler reads
   bool in_query = false;                          // they are those of the query, but for files
+  FieldTable query = {};                          // that it reads of its query beside those
   std::string_view answers = "application/json";  // types that an answer may have
   std::string_view takes = {};  // the type of a body that is neither JSON nor a form
   SocketPlan socket{};          // in place of a handler: the route is a WebSocket

@@ -37,18 +37,32 @@ constexpr std::array<Field, 1> kResultFields = {{{.name = "format",
                                                   .choices = "json text srt vtt verbose_json"}}};
 
 // Besides those of a transcription.
-constexpr std::array<Field, 3> kJobFields = {
-    {{.name = "task", .help = "transcribe.", .choices = "transcribe translate"},
-     {.name = "webhook", .help = "A URL that is told of the job's end."},
+constexpr std::array<Field, 2> kWebhookFields = {
+    {{.name = "webhook", .help = "A URL that is told of a job's end."},
      {.name = "webhook_text", .type = FieldType::Flag, .help = "It is told the text too."}}};
 
+constexpr std::array<Field, 1> kTaskFields = {
+    {{.name = "task", .help = "transcribe.", .choices = "transcribe translate"}}};
+
+constexpr std::array<Field, 1> kAsyncFields = {
+    {{.name = "async",
+      .type = FieldType::Flag,
+      .help = "It is a job: 202 with its id, and its text is kept (right: jobs)."}}};
+
+std::vector<Field> joined(FieldTable first, FieldTable second) {
+  std::vector<Field> fields(first.begin(), first.end());
+  fields.insert(fields.end(), second.begin(), second.end());
+  return fields;
+}
+
+// Of a transcription that may be a job.
+FieldTable hearing_fields() {
+  static const std::vector<Field> all = joined(transcription_fields(), kWebhookFields);
+  return all;
+}
+
 FieldTable creation_fields() {
-  static const std::vector<Field> all = [] {
-    const FieldTable heard = transcription_fields();
-    std::vector<Field> fields(heard.begin(), heard.end());
-    fields.insert(fields.end(), kJobFields.begin(), kJobFields.end());
-    return fields;
-  }();
+  static const std::vector<Field> all = joined(hearing_fields(), kTaskFields);
   return all;
 }
 
@@ -75,7 +89,13 @@ std::expected<jobs::JobRequest, FieldError> read_request(const JobService& jobs,
   if (!transcription) {
     return std::unexpected(transcription.error());
   }
-  const auto form = FieldValues::of_form(kJobFields, body.fields);
+  if (transcription->stream) {
+    return wrong("stream",
+                 {ErrorCode::InvalidInput,
+                  "stream: a job answers at once with its id, and GET /v1/jobs/ID/events has its "
+                  "text as it is heard; wanted false"});
+  }
+  const auto form = FieldValues::of_form(creation_fields(), body.fields);
   if (!form) {
     return std::unexpected(form.error());
   }
@@ -327,6 +347,21 @@ std::vector<Route> job_routes(JobService& jobs) {
            .fields = kListFields,
            .in_query = true},
           {.method = "GET",
+           .path = "/v1/jobs/webhook-secret",
+           .help = "What webhooks of whoever asks are signed with, for libraries that check them.",
+           .handler =
+               [&jobs](Exchange& exchange) {
+                 const auto store = jobs.store();
+                 if (!store) {
+                   refuse(exchange, store.error());
+                   return;
+                 }
+                 exchange.answer(
+                     {.body = json_text({{"secret", jobs.webhook_secret(exchange.head().owner)}}) +
+                              "\n"});
+               },
+           .rights = {Right::Jobs}},
+          {.method = "GET",
            .path = "/v1/jobs/{id}/result",
            .help = "A job's text, in any format.",
            .handler = with_store(jobs, answer_result),
@@ -360,11 +395,13 @@ std::vector<Route> job_routes(JobService& jobs) {
 std::vector<Route> or_as_jobs(JobService& jobs, std::vector<Route> routes) {
   for (Route& route : routes) {
     const Task task = route.path.ends_with("translations") ? Task::Translate : Task::Transcribe;
+    route.fields = hearing_fields();
+    route.query = kAsyncFields;
     route.handler = [&jobs, task, otherwise = std::move(route.handler)](Exchange& exchange) {
-      const auto async = FormValues(exchange.head().query).flag("async");
-      if (!async) {
-        refuse(exchange, async.error(), "async");
-      } else if (!async->value_or(false)) {
+      const auto query = FieldValues::of_form(kAsyncFields, exchange.head().query);
+      if (!query) {
+        refuse(exchange, query.error().error, query.error().field);
+      } else if (!query->flag("async", false)) {
         otherwise(exchange);
       } else if (!exchange.head().rights.has(Right::Jobs)) {
         Response refused = openai_error({ErrorCode::InvalidInput, "the key has no right to jobs"});

@@ -45,11 +45,13 @@ Result<std::unique_ptr<JobService>> JobService::create(
   }
   jobs->store_ = *std::move(store);
   jobs->tell_ = tell;
+  jobs->webhook_key_ = *key;
   jobs->sender_ = std::make_unique<WebhookSender>(
       *jobs->store_, WebhookOptions{.key = *key, .rule = jobs->rule_, .http = options.webhook_http},
       tell);
-  jobs->runner_ = std::make_unique<JobRunner>(*jobs->store_, service, media_program,
-                                              static_cast<size_t>(options.at_once), tell);
+  jobs->runner_ = std::make_unique<JobRunner>(
+      *jobs->store_, service, media_program, static_cast<size_t>(options.at_once), std::move(tell));
+  service.metrics().watch([jobs = jobs.get()](Exposition& to) { jobs->tell_counts(to); });
   jobs->housekeeper_ =
       std::jthread([jobs = jobs.get()](const std::stop_token& end) { jobs->keep_house(end); });
   return jobs;
@@ -64,6 +66,31 @@ Result<jobs::JobStore*> JobService::store() const {
     return fail(ErrorCode::Environment, reason_);
   }
   return store_.get();
+}
+
+std::string JobService::webhook_secret(const std::string& owner) const {
+  return server::webhook_secret(owner_webhook_key(webhook_key_, owner));
+}
+
+void JobService::tell_counts(Exposition& to) const {
+  const auto counts = store_->counts();
+  if (!counts) {
+    return;  // a journal that cannot be read says so wherever a job is asked for
+  }
+  const auto tell_states = [&to](const std::map<jobs::JobState, int64_t>& by_state,
+                                 const char* label, bool ended) {
+    for (const jobs::JobState state : jobs::kJobStates) {
+      if (!ended || jobs::has_ended(state)) {
+        const auto found = by_state.find(state);
+        to.sample(found == by_state.end() ? 0 : static_cast<double>(found->second),
+                  {{label, std::string(name(state))}});
+      }
+    }
+  };
+  to.gauge("mynah_jobs", "Jobs that are kept, by their state.");
+  tell_states(counts->kept, "state", false);
+  to.counter("mynah_jobs_ended_total", "Jobs that came to an end, by their result.");
+  tell_states(counts->ended, "result", true);
 }
 
 void JobService::let_go(const std::string& id) {

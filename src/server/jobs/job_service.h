@@ -50,6 +50,9 @@ class JobService {
 
   [[nodiscard]] const std::string& media_program() const { return media_program_; }
 
+  // What the ends of that owner's jobs are signed with, as "whsec_BASE64"; where there are jobs.
+  [[nodiscard]] std::string webhook_secret(const std::string& owner) const;
+
   // Who may be told of a job's end.
   [[nodiscard]] const WebhookRule& webhook_rule() const { return rule_; }
 
@@ -61,11 +64,13 @@ class JobService {
  private:
   JobService(const JobOptions& options, Service& service, std::string media_program);
   void keep_house(const std::stop_token& end);
+  void tell_counts(Exposition& to) const;
 
   Service& service_;
   std::string media_program_;
   std::unique_ptr<jobs::JobStore> store_;  // null: there are no jobs
   std::string reason_;
+  std::string webhook_key_;
   WebhookRule rule_;
   std::stop_source stopping_;
   std::function<void(const std::string&)> tell_;

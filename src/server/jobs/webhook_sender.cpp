@@ -36,9 +36,10 @@ constexpr size_t kLeastKeyBytes = 24;  // as Standard Webhooks has it
 Result<std::string> make_key(const std::string& path) {
   MYNAH_TRY(const RandomBytes key, random_bytes());
   MYNAH_TRY(AtomicFile file, AtomicFile::create_private(path));
-  MYNAH_TRY_STATUS(file.write(std::string(kKeyPrefix) + base64(key) + "\n"));
+  std::string made(reinterpret_cast<const char*>(key.data()), key.size());
+  MYNAH_TRY_STATUS(file.write(webhook_secret(made) + "\n"));
   MYNAH_TRY_STATUS(file.commit());
-  return std::string(reinterpret_cast<const char*>(key.data()), key.size());
+  return made;
 }
 
 }  // namespace
@@ -46,6 +47,18 @@ Result<std::string> make_key(const std::string& path) {
 std::string webhook_signature(const std::string& key, const std::string& id, int64_t timestamp,
                               const std::string& body) {
   return "v1," + base64(hmac_sha256(key, fmt::format("{}.{}.{}", id, timestamp, body)));
+}
+
+std::string owner_webhook_key(const std::string& key, const std::string& owner) {
+  if (owner.empty()) {
+    return key;
+  }
+  const auto own = hmac_sha256(key, "webhooks of " + owner);
+  return {reinterpret_cast<const char*>(own.data()), own.size()};
+}
+
+std::string webhook_secret(const std::string& key) {
+  return std::string(kKeyPrefix) + base64(std::as_bytes(std::span(key)));
 }
 
 Result<std::string> webhook_key(const std::string& path) {
@@ -126,10 +139,16 @@ Status WebhookSender::send(const jobs::Job& job, const std::stop_token& end) con
   post.url = job.request.webhook;
   post.body = json_text(told);
   const std::string id = "msg_" + job.id;  // the same at every try: receivers see what they have
+  // Receivers take a message where one of its signatures is right: their owner's, and the server's.
+  const std::string own = owner_webhook_key(options_.key, job.request.owner);
+  std::string signatures = webhook_signature(own, id, now, post.body);
+  if (own != options_.key) {
+    signatures += " " + webhook_signature(options_.key, id, now, post.body);
+  }
   post.headers = {{"Content-Type", "application/json"},
                   {"webhook-id", id},
                   {"webhook-timestamp", std::to_string(now)},
-                  {"webhook-signature", webhook_signature(options_.key, id, now, post.body)}};
+                  {"webhook-signature", signatures}};
   HttpOptions http = options_.http;
   http.may_connect = [this, &url](const std::string& address) {
     return options_.rule.may_connect(url.host, address);

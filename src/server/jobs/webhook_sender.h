@@ -23,6 +23,13 @@ struct WebhookOptions {
 [[nodiscard]] std::string webhook_signature(const std::string& key, const std::string& id,
                                             int64_t timestamp, const std::string& body);
 
+// What an owner's messages are signed with besides the key itself: nobody who knows it can sign
+// another owner's. The key itself where no key is wanted of anybody (owner "").
+[[nodiscard]] std::string owner_webhook_key(const std::string& key, const std::string& owner);
+
+// A key as libraries take it: "whsec_BASE64".
+[[nodiscard]] std::string webhook_secret(const std::string& key);
+
 // The key of the file, "whsec_BASE64", that is made where there is none. InvalidInput for other
 // text.
 Result<std::string> webhook_key(const std::string& path);

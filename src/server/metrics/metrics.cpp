@@ -41,12 +41,25 @@ void Metrics::count_first_sound(double took_s) {
   first_sounds_.add(took_s);
 }
 
-void Metrics::watch(Kind kind, std::string name, std::string help, std::function<double()> ask) {
+void Metrics::watch(std::function<void(Exposition& to)> tell) {
   const std::lock_guard lock(mutex_);
-  watched_.push_back({kind, std::move(name), std::move(help), std::move(ask)});
+  watched_.push_back(std::move(tell));
 }
 
 void Metrics::tell(Exposition& to) const {
+  tell_counted(to);
+  std::vector<std::function<void(Exposition&)>> watched;
+  {
+    const std::lock_guard lock(mutex_);
+    watched = watched_;
+  }
+  // Without the lock: the network's thread counts what is over.
+  for (const auto& tell_more : watched) {
+    tell_more(to);
+  }
+}
+
+void Metrics::tell_counted(Exposition& to) const {
   const std::lock_guard lock(mutex_);
   to.counter("mynah_requests_total", "Requests that are over, by the route's path and status.");
   for (const auto& [what, count] : requests_) {
@@ -83,10 +96,6 @@ void Metrics::tell(Exposition& to) const {
   to.histogram("mynah_first_sound_seconds",
                "From a request's arrival to the first byte of its speech.");
   first_sounds_.tell(to);
-  for (const Watched& one : watched_) {
-    one.kind == Kind::Counter ? to.counter(one.name, one.help) : to.gauge(one.name, one.help);
-    to.sample(one.ask());
-  }
 }
 
 }  // namespace mynah::server

@@ -35,25 +35,19 @@ class Metrics {
   // The first byte of speech was sent so long after its request had arrived.
   void count_first_sound(double took_s);
 
-  // Something that is asked when somebody looks, from his thread; it must be answered as long as
-  // this lives. As Exposition::gauge() and counter().
-  enum class Kind : uint8_t { Gauge, Counter };
-  void watch(Kind kind, std::string name, std::string help, std::function<double()> ask);
+  // More that is told when somebody looks, from his thread, which may wait for it; as long as this
+  // lives.
+  void watch(std::function<void(Exposition& to)> tell);
 
   void tell(Exposition& to) const;
 
  private:
+  void tell_counted(Exposition& to) const;
+
   // What was done with sound of one kind.
   struct Sound {
     double audio_s = 0;
     double took_s = 0;
-  };
-
-  struct Watched {
-    Kind kind;
-    std::string name;
-    std::string help;
-    std::function<double()> ask;
   };
 
   static constexpr std::array kWaits_s = {0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0,
@@ -73,7 +67,7 @@ class Metrics {
   Histogram<kWaits_s.size()> spoken_waits_{kWaits_s};
   Histogram<kBatches.size()> batches_{kBatches};
   Histogram<kFirstSound_s.size()> first_sounds_{kFirstSound_s};
-  std::vector<Watched> watched_;
+  std::vector<std::function<void(Exposition&)>> watched_;
 };
 
 }  // namespace mynah::server
