@@ -131,6 +131,26 @@ TEST_F(OtherServers, PiperTakesAnObjectOrAText) {
   EXPECT_THAT(get("/"), HasSubstr("<title>mynah</title>"));
 }
 
+TEST_F(OtherServers, GatewaysAreKeptWhereTheFormatAllows) {
+  ServerOptions impatient = options();
+  impatient.network.connection.times.silence = std::chrono::milliseconds(1);
+  serve(std::move(impatient));
+  const std::string minutes(size_t{120} * 32'000, '\0');  // which take more than that to look at
+  for (const char* path : {"/inference", "/asr?output=json&encode=false"}) {
+    const std::string field = path[1] == 'i' ? "file" : "audio_file";
+    const std::string file = path[1] == 'i' ? test::wav_of(minutes) : minutes;
+    const std::string answer = post_form(path, {}, field, file);
+    EXPECT_THAT(answer, HasSubstr("Transfer-Encoding: chunked")) << path;
+    EXPECT_THAT(test::body_of(answer), StartsWith("1\r\n \r\n")) << path;
+    EXPECT_THAT(answer, HasSubstr("\"text\":")) << path;
+  }
+  EXPECT_THAT(post_form("/asr?output=srt&encode=false", {}, "audio_file", minutes),
+              HasSubstr("Content-Length: "))
+      << "a subtitle begins with its first letter";
+  EXPECT_THAT(post_form("/v1/audio/transcriptions", {{"stream", "true"}}, "file", test::wav_of(minutes)),
+              ::testing::AnyOf(HasSubstr(": running\n\n"), HasSubstr(": waiting, 1 of 1\n\n")));
+}
+
 TEST_F(OtherServers, OllamaIsToldWhatIsLoaded) {
   serve(options());
   EXPECT_EQ(Json::parse(test::body_of(get("/api/ps")))["models"].size(), 0U);

@@ -25,20 +25,7 @@ using Json = nlohmann::json;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 using test::body_of;
-
-// A file of 16 kHz and 16 bits with these samples.
-std::string wav_of(const std::string& samples) {
-  const auto number = [](size_t value) {
-    std::string bytes;
-    for (int i = 0; i < 4; ++i) {
-      bytes += static_cast<char>(value >> (8 * i) & 0xFFU);
-    }
-    return bytes;
-  };
-  return "RIFF" + number(36 + samples.size()) + "WAVEfmt " +
-         std::string("\x10\0\0\0\x01\0\x01\0\x80\x3E\0\0\0\x7D\0\0\x02\0\x10\0", 20) + "data" +
-         number(samples.size()) + samples;
-}
+using test::wav_of;
 
 class JobRequests : public test::WholeServer {
  protected:

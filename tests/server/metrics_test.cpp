@@ -110,8 +110,14 @@ TEST(WorkBoard, HasThoseThatWantAModelAsLongAsTheyLive) {
   one->want(RequestWork::Does::Hear);
   {
     const WorkBoard::Entry second(board, two);
+    EXPECT_EQ(board.place_of(*two), std::nullopt) << "it wants nothing";
     two->want(RequestWork::Does::Speak);
     EXPECT_THAT(board.working(), SizeIs(2));
+    EXPECT_EQ(board.place_of(*two)->number, 2U);
+    EXPECT_EQ(board.place_of(*one)->waiting, 2U);
+    one->begin();
+    EXPECT_EQ(board.place_of(*one), std::nullopt) << "its turn has come";
+    EXPECT_EQ(board.place_of(*two)->number, 1U);
   }
   EXPECT_THAT(board.working(), testing::ElementsAre(one));
 }

@@ -101,7 +101,7 @@ class FakeFront final : public Front {
   void answer_late(Exchange& exchange) {
     const bool events = exchange.head().path == "/events";
     exchange.fill_with({.type = events ? "text/event-stream" : "application/json"},
-                       events ? ": waiting\n\n" : " ", events);
+                       [events] { return std::string(events ? ": waiting\n\n" : " "); }, events);
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, exchange.stop(), [this] { return goes_on_; });

@@ -82,6 +82,20 @@ class WholeServer : public ::testing::Test {
   std::jthread thread_;  // the first to go
 };
 
+// A file of 16 kHz and 16 bits with these samples.
+inline std::string wav_of(const std::string& samples) {
+  const auto number = [](size_t value) {
+    std::string bytes;
+    for (int i = 0; i < 4; ++i) {
+      bytes += static_cast<char>(value >> (8 * i) & 0xFFU);
+    }
+    return bytes;
+  };
+  return "RIFF" + number(36 + samples.size()) + "WAVEfmt " +
+         std::string("\x10\0\0\0\x01\0\x01\0\x80\x3E\0\0\0\x7D\0\0\x02\0\x10\0", 20) + "data" +
+         number(samples.size()) + samples;
+}
+
 // What stands behind an answer's head.
 inline std::string body_of(const std::string& answer) {
   return answer.substr(answer.find("\r\n\r\n") + 4);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "server/hear/fillers.h"
 #include "server/hear/hear_file.h"
 #include "server/http/errors.h"
 #include "server/http/json_text.h"
@@ -112,6 +113,17 @@ void answer_asr(const HearingParts& parts, Exchange& exchange) {
     exchange.answer(asr_error(hearing.error()));
     return;
   }
+  const std::string output = query->has("output") ? query->text("output") : "txt";
+  const auto format = std::ranges::find(kFormats, output, &AsrFormat::name);
+  Response response;
+  response.type = std::string(format->type) + "; charset=utf-8";
+  response.headers.set("Asr-Engine", "mynah");
+  response.headers.set("Content-Disposition",
+                       fmt::format("attachment; filename=\"transcript.{}\"", output));
+  name_hearing(*hearing, response);
+  if (format->format == TranscriptFormat::Json) {
+    fill_json(exchange, response);  // subtitles and texts begin with their first letter
+  }
   const FormFile& file = *recording_of(exchange.body(), kFile);
   HeardOnce::From from{};
   const auto heard = hear_once(parts.once.get(), exchange, file,
@@ -121,17 +133,10 @@ void answer_asr(const HearingParts& parts, Exchange& exchange) {
     exchange.answer(asr_error(heard.error()));
     return;
   }
-  const std::string output = query->has("output") ? query->text("output") : "txt";
-  const auto format = std::ranges::find(kFormats, output, &AsrFormat::name);
   WriterOptions writer;
   writer.cues = CueShape::Readable;
-  Response response;
-  response.type = std::string(format->type) + "; charset=utf-8";
   response.body = write_transcript(*heard, format->format, writer);
-  response.headers.set("Asr-Engine", "mynah");
-  response.headers.set("Content-Disposition",
-                       fmt::format("attachment; filename=\"transcript.{}\"", output));
-  name_hearing(*hearing, response);
+  name_hearing(*hearing, response);  // it may have gone on elsewhere
   name_source(from, response);
   exchange.answer(std::move(response));
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "server/hear/fillers.h"
 #include "server/hear/hear_file.h"
 #include "server/http/errors.h"
 #include "server/http/json_text.h"
@@ -143,6 +144,11 @@ void infer(const HearingParts& parts, Exchange& exchange) {
   const InferenceRequest request = inference_of(*values);
   AudioOpenOptions audio;
   audio.media_program = parts.media_program;
+  Response response;
+  name_hearing(*hearing, response);
+  if (request.format == "json" || request.format == "verbose_json") {
+    fill_json(exchange, response);  // subtitles and texts begin with their first letter
+  }
   HeardOnce::From from{};
   const auto heard =
       hear_once(parts.once.get(), exchange, *file, audio, request.options, *hearing, from);
@@ -152,8 +158,7 @@ void infer(const HearingParts& parts, Exchange& exchange) {
   }
   WriterOptions writer;
   writer.cues = CueShape::Readable;
-  Response response;
-  name_hearing(*hearing, response);
+  name_hearing(*hearing, response);  // it may have gone on elsewhere
   name_source(from, response);
   if (request.format == "json") {
     response.body = json_text({{"text", text_lines(*heard)}});

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "server/hear/fillers.h"
 #include "server/hear/hear_file.h"
 #include "server/hear/transcript_answer.h"
 #include "server/hear/transcription_request.h"
@@ -47,8 +48,8 @@ Json usage_by_tokens(const Transcript& transcript) {
 class TranscriptionExchange final : public RecognizerObserver {
  public:
   TranscriptionExchange(Exchange& exchange, const TranscriptionRequest& request,
-                        const Hearing& hearing)
-      : exchange_(exchange), request_(request), hearing_(hearing) {
+                        const Hearing& hearing, const WorkBoard& board)
+      : exchange_(exchange), request_(request), hearing_(hearing), board_(board) {
     keep_gateways();
   }
 
@@ -102,16 +103,16 @@ class TranscriptionExchange final : public RecognizerObserver {
     return response;
   }
 
-  // Gateways give up what says nothing for a minute, and a long recording takes longer. White space
-  // may stand before JSON; other texts begin with their first letter.
+  // A long recording takes longer than gateways have patience. Other texts begin with their first
+  // letter.
   void keep_gateways() {
     if (request_.stream) {
-      exchange_.fill_with(head_of_events(), ": waiting\n\n", true);
+      fill_events(exchange_, head_of_events(), board_);
     } else if (request_.answer == TranscriptAnswer::Json ||
                request_.answer == TranscriptAnswer::VerboseJson) {
       Response head;
       name_hearing(hearing_, head);
-      exchange_.fill_with(std::move(head), " ", false);
+      fill_json(exchange_, std::move(head));
     }
   }
 
@@ -153,6 +154,7 @@ class TranscriptionExchange final : public RecognizerObserver {
   Exchange& exchange_;
   const TranscriptionRequest& request_;
   const Hearing& hearing_;
+  const WorkBoard& board_;
   const std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
   bool begun_ = false;
   HeardOnce::From from_ = HeardOnce::From::Heard;
@@ -184,7 +186,7 @@ void transcribe(const HearingParts& parts, Task task, Exchange& exchange) {
   }
   AudioOpenOptions audio;
   audio.media_program = parts.media_program;
-  TranscriptionExchange observer(exchange, *request, *hearing);
+  TranscriptionExchange observer(exchange, *request, *hearing, parts.service->board());
   hear_once(parts.once.get(), exchange, *file, audio, request->options, *hearing, observer,
             observer.from());
 }

@@ -43,7 +43,7 @@ void Exchange::begin(Response response) {
   static_cast<void>(outbox_.write(first));
 }
 
-void Exchange::fill_with(Response head, std::string bytes, bool between) {
+void Exchange::fill_with(Response head, std::function<std::string()> bytes, bool between) {
   {
     const std::lock_guard lock(mutex_);
     filler_ = Filler{.head = std::move(head), .bytes = std::move(bytes), .between = between};
@@ -57,7 +57,7 @@ bool Exchange::has_filler() const {
 }
 
 void Exchange::fill() {
-  std::string bytes;
+  std::function<std::string()> bytes;
   {
     const std::lock_guard lock(mutex_);
     if (!filler_ || (begun_ && !filler_->between)) {
@@ -69,7 +69,7 @@ void Exchange::fill() {
     }
     bytes = filler_->bytes;
   }
-  outbox_.add(bytes);
+  outbox_.add(bytes());
 }
 
 bool Exchange::has_begun() const {

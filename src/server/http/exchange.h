@@ -34,9 +34,10 @@ class Exchange {
   void begin(Response response);
 
   // What a client is sent while nothing else is, so that nobody between gives it up: the head ahead
-  // of its answer, and `bytes` now and then; `between`: also between what is written. An answer
-  // that is an error then breaks it off, so that nobody takes it for another.
-  void fill_with(Response head, std::string bytes, bool between);
+  // of its answer, and what `bytes` gives now and then, which is asked from the network's thread;
+  // `between`: also between what is written. An answer that is an error then breaks it off, so that
+  // nobody takes it for another.
+  void fill_with(Response head, std::function<std::string()> bytes, bool between);
 
   Status write(std::string_view bytes) { return outbox_.write(bytes); }
 
@@ -80,7 +81,7 @@ class Exchange {
 
   struct Filler {
     Response head;
-    std::string bytes;
+    std::function<std::string()> bytes;
     bool between = false;
     bool sent = false;
   };

@@ -276,7 +276,7 @@ Status watch(const JobService& jobs, JobStore& store, Exchange& exchange) {
   constexpr std::chrono::hours kPatience{1};  // a change, a stop, and the server's end come before
   const RequestHead& head = exchange.head();
   MYNAH_TRY(Job job, store.find(head.owner, head.part));
-  exchange.fill_with(event_stream(), ": waiting\n\n", true);
+  exchange.fill_with(event_stream(), [] { return std::string(": waiting\n\n"); }, true);
   exchange.begin(event_stream());
   std::string told_text;
   double told_s = 0;

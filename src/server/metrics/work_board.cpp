@@ -16,6 +16,19 @@ WorkBoard::Entry::~Entry() {
   board_.works_.erase(place_);
 }
 
+std::optional<WorkBoard::Place> WorkBoard::place_of(const RequestWork& work) const {
+  Place place;
+  const std::lock_guard lock(mutex_);
+  for (const auto& one : works_) {
+    const bool waits = one->does() != RequestWork::Does::Other && !one->waited();
+    place.waiting += waits ? 1 : 0;
+    if (waits && one.get() == &work) {
+      place.number = place.waiting;
+    }
+  }
+  return place.number == 0 ? std::nullopt : std::optional(place);
+}
+
 std::vector<std::shared_ptr<RequestWork>> WorkBoard::working() const {
   std::vector<std::shared_ptr<RequestWork>> all;
   const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "server/http/request_work.h"
@@ -29,6 +30,15 @@ class WorkBoard {
 
   // Those that want a model, the one that came first in front.
   [[nodiscard]] std::vector<std::shared_ptr<RequestWork>> working() const;
+
+  // Where a request is among those that wait for a model, in the order in which they came.
+  struct Place {
+    size_t number = 0;  // from 1
+    size_t waiting = 0;
+  };
+
+  // None: it does not wait.
+  [[nodiscard]] std::optional<Place> place_of(const RequestWork& work) const;
 
  private:
   mutable std::mutex mutex_;
