@@ -74,8 +74,7 @@ Status Journal::webhook_failed(const Job& job, const std::string& why,
 Result<JobCounts> Journal::counts() {
   const std::lock_guard lock(mutex_);
   JobCounts counts{.kept = {}, .ended = ended_};
-  MYNAH_TRY(Statement select,
-            database_.prepare("SELECT state, count(*) FROM jobs GROUP BY state"));
+  MYNAH_TRY(Statement select, database_.prepare("SELECT state, count(*) FROM jobs GROUP BY state"));
   while (true) {
     MYNAH_TRY(const bool more, select.step());
     if (!more) {

@@ -101,7 +101,7 @@ class Journal final : public JobStore {
   std::map<std::string, uint64_t> turns_;  // when an owner had its last one
   uint64_t turn_ = 0;
   std::map<JobState, int64_t> ended_;  // how many came to each end
-  std::set<int64_t> telling_;  // jobs whose end is being told
+  std::set<int64_t> telling_;          // jobs whose end is being told
   uint64_t version_ = 0;
   uint64_t offers_ = 0;  // how often there was something new to take or to tell
   bool closed_ = false;

@@ -99,6 +99,9 @@ Json body_of(const Route& route) {
       wanted.push_back(field.name);
     }
   }
+  if (route.wants_model() && !route.in_query) {
+    properties[std::string(kKeepAlive.name)] = schema_of(kKeepAlive);
+  }
   Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
   if (!wanted.empty()) {
     schema["required"] = std::move(wanted);
@@ -129,6 +132,16 @@ Json parameters_of(const Route& route) {
     }
   }
   std::ranges::for_each(route.query, add);
+  if (route.wants_model()) {
+    if (route.in_query) {
+      add(kKeepAlive);
+    }
+    parameters.push_back({{"name", kKeepAliveHeader},
+                          {"in", "header"},
+                          {"required", false},
+                          {"schema", {{"type", "string"}}},
+                          {"description", kKeepAlive.help}});
+  }
   return parameters;
 }
 

@@ -46,7 +46,7 @@ bool matches(std::string_view route, std::string_view path, std::string& part) {
 // What a request says of how long its models are kept: a field of its form, its JSON, its query or
 // its head; "": nothing.
 std::string keep_alive_of(const Exchange& exchange) {
-  constexpr std::string_view kField = "keep_alive";
+  constexpr std::string_view kField = kKeepAlive.name;
   for (const auto& [name, value] : exchange.body().fields) {
     if (name == kField) {
       return value;
@@ -60,7 +60,7 @@ std::string keep_alive_of(const Exchange& exchange) {
     }
   }
   return std::string(
-      exchange.head().asked(kField).value_or(exchange.head().headers.get("x-mynah-keep-alive")));
+      exchange.head().asked(kField).value_or(exchange.head().headers.get(kKeepAliveHeader)));
 }
 
 }  // namespace
@@ -71,27 +71,29 @@ Router::Router(std::vector<Route> routes, Gate gate, ErrorTeller tell_error)
       tell_error_(std::move(tell_error)),
       start_(static_cast<uint64_t>(::time(nullptr)) & UINT32_MAX) {}
 
-const Route* Router::find(std::string_view method, std::string_view path, std::string& part) const {
-  const std::string_view as = method == "HEAD" ? "GET" : method;
-  // What is named in full comes before what braces take.
-  const Route* found = nullptr;
+std::vector<Router::Match> Router::matches_of(std::string_view path) const {
+  std::vector<Match> all;
   for (const Route& route : routes_) {
-    std::string taken;
-    if (route.method == as && matches(route.path, path, taken) &&
-        (found == nullptr || taken.empty())) {
-      found = &route;
-      part = taken;
+    Match match{.route = &route, .part = {}};
+    if (!matches(route.path, path, match.part)) {
+      continue;
+    }
+    // What says more of the path comes before what takes more of it in braces.
+    if (!all.empty() && match.part.size() < all.front().part.size()) {
+      all.clear();
+    }
+    if (all.empty() || match.part.size() == all.front().part.size()) {
+      all.push_back(std::move(match));
     }
   }
-  return found;
+  return all;
 }
 
-std::string Router::methods_of(std::string_view path) const {
+std::string Router::methods_of(const std::vector<Match>& rows) {
   std::string methods;
-  for (const Route& route : routes_) {
-    std::string ignored;
-    if (matches(route.path, path, ignored) && !methods.contains(route.method)) {
-      methods += (methods.empty() ? "" : ", ") + route.method;
+  for (const Match& row : rows) {
+    if (!methods.contains(row.route->method)) {
+      methods += (methods.empty() ? "" : ", ") + row.route->method;
     }
   }
   return methods;
@@ -120,7 +122,8 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
   if (path.size() > 1 && path.ends_with('/')) {
     path.pop_back();
   }
-  const std::string methods = methods_of(path);
+  const std::vector<Match> rows = matches_of(path);
+  const std::string methods = methods_of(rows);
   if (methods.empty()) {
     return std::unexpected(
         refusal(head, {ErrorCode::NotFound,
@@ -132,8 +135,9 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
                   exchange.answer(allowed);
                 }};
   }
-  const Route* const route = find(head.method, path, head.part);
-  if (route == nullptr) {
+  const std::string_view as = head.method == "HEAD" ? "GET" : std::string_view(head.method);
+  const auto row = std::ranges::find(rows, as, [](const Match& one) { return one.route->method; });
+  if (row == rows.end()) {
     Response refused =
         refusal(head, {ErrorCode::Unsupported,
                        fmt::format("wanted {} of {}, found {}", methods, path, head.method)});
@@ -141,6 +145,8 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
     refused.headers.set("Allow", methods);
     return std::unexpected(std::move(refused));
   }
+  const Route* const route = row->route;
+  head.part = row->part;
   if (auto turned_away =
           gate_.admit(head, route->open, route->rights, route->socket.make != nullptr)) {
     return std::unexpected(*std::move(turned_away));

@@ -41,17 +41,22 @@ class Router final : public Front {
   void retry_after(RetryAfter ask) { retry_after_ = std::move(ask); }
 
  private:
-  // The route of that method for the path; null: there is none. `part`: what its braces took.
-  [[nodiscard]] const Route* find(std::string_view method, std::string_view path,
-                                  std::string& part) const;
+  // A row of the table whose path is that of a request.
+  struct Match {
+    const Route* route;
+    std::string part;  // what its braces took
+  };
+
+  // Those of a path, one for each method; of rows that take more of it in braces none.
+  [[nodiscard]] std::vector<Match> matches_of(std::string_view path) const;
   // What the client calls the request where that is a name, else one of ours.
   [[nodiscard]] std::string id_of(const RequestHead& head);
   // On the handler's thread.
   void have_handled(const Handler& handle, Exchange& exchange);
   // What is added to "there is nothing at PATH".
   [[nodiscard]] std::string suggestion_for(std::string_view path) const;
-  // The methods that the path knows: "GET, HEAD".
-  [[nodiscard]] std::string methods_of(std::string_view path) const;
+  // The methods that a path knows: "GET, HEAD".
+  [[nodiscard]] static std::string methods_of(const std::vector<Match>& rows);
 
   std::vector<Route> routes_;
   Gate gate_;

@@ -147,8 +147,9 @@ TEST_F(OtherServers, GatewaysAreKeptWhereTheFormatAllows) {
   EXPECT_THAT(post_form("/asr?output=srt&encode=false", {}, "audio_file", minutes),
               HasSubstr("Content-Length: "))
       << "a subtitle begins with its first letter";
-  EXPECT_THAT(post_form("/v1/audio/transcriptions", {{"stream", "true"}}, "file", test::wav_of(minutes)),
-              ::testing::AnyOf(HasSubstr(": running\n\n"), HasSubstr(": waiting, 1 of 1\n\n")));
+  EXPECT_THAT(
+      post_form("/v1/audio/transcriptions", {{"stream", "true"}}, "file", test::wav_of(minutes)),
+      ::testing::AnyOf(HasSubstr(": running\n\n"), HasSubstr(": waiting, 1 of 1\n\n")));
 }
 
 TEST_F(OtherServers, OllamaIsToldWhatIsLoaded) {
@@ -191,6 +192,8 @@ TEST_F(OtherServers, DescribeThemselves) {
   const Json fields = speech["requestBody"]["content"]["application/json"]["schema"];
   EXPECT_EQ(fields["required"], Json::array({"input"}));
   EXPECT_EQ(fields["properties"]["speed"]["maximum"], 4);
+  EXPECT_TRUE(fields["properties"].contains("keep_alive"));
+  EXPECT_EQ(speech["parameters"][0]["name"], "X-Mynah-Keep-Alive");
   // The recording in the body, all else in the query.
   const Json asr = told["paths"]["/asr"]["post"];
   EXPECT_EQ(asr["requestBody"]["content"]["multipart/form-data"]["schema"]["properties"].size(),

@@ -7,6 +7,7 @@
 
 #include "audio/input_file.h"
 #include "server/http/body.h"
+#include "server/http/errors.h"
 #include "server/http/form.h"
 #include "server/http/framing.h"
 #include "server/http/message.h"
@@ -256,6 +257,22 @@ TEST(FormValues, AreTextListsNumbersAndSwitches) {
   ASSERT_FALSE(bad);
   EXPECT_THAT(bad.error().message, HasSubstr("bad: wanted a number from 0 to 1, found '1e9'"));
   EXPECT_FALSE(form.number("odd", 0, 1));
+}
+
+TEST(Errors, AreToldInTheWordsOfRequests) {
+  const auto told = [](const char* message) { return client_message({ErrorCode::Usage, message}); };
+  EXPECT_EQ(told("a.wav has no audio"), "a.wav has no audio");
+  EXPECT_EQ(told("--language: wanted a code, found 'xx'"), "language: wanted a code, found 'xx'");
+  EXPECT_EQ(told("wanted another --format, such as mp3"),
+            "wanted another response_format, such as mp3");
+  EXPECT_EQ(told("compute with --device cpu (1 GB)"),
+            "compute with --device cpu (1 GB) (options and commands are those of whoever runs the "
+            "server)");
+  EXPECT_THAT(told("try `mynah pull kokoro`"), HasSubstr("whoever runs the server"));
+  EXPECT_EQ(told("this server was started with --offline"),
+            "this server was started with --offline");
+  EXPECT_EQ(told("found '--' and --"), "found '--' and --");
+  EXPECT_THAT(told("samples without a header want --raw"), HasSubstr("as a WAV has one"));
 }
 
 }  // namespace

@@ -309,8 +309,8 @@ TEST_F(JobRequests, AreSignedForTheirOwner) {
   telling.keys.secrets = {"ann's", "ben's"};
   serve(telling);
   const auto secret_of = [this](const std::string& key) {
-    const Json told = json_of(
-        request("GET", "/v1/jobs/webhook-secret", "Authorization: Bearer " + key + "\r\n"));
+    const Json told =
+        json_of(request("GET", "/v1/jobs/webhook-secret", "Authorization: Bearer " + key + "\r\n"));
     mynah::test::write_file(folder_ / "secret", std::string(told["secret"]));
     return *webhook_key(folder_ / "secret");
   };

@@ -100,8 +100,9 @@ class FakeFront final : public Front {
   // Has its client sent something until go_on() is called.
   void answer_late(Exchange& exchange) {
     const bool events = exchange.head().path == "/events";
-    exchange.fill_with({.type = events ? "text/event-stream" : "application/json"},
-                       [events] { return std::string(events ? ": waiting\n\n" : " "); }, events);
+    exchange.fill_with(
+        {.type = events ? "text/event-stream" : "application/json"},
+        [events] { return std::string(events ? ": waiting\n\n" : " "); }, events);
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, exchange.stop(), [this] { return goes_on_; });

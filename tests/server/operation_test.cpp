@@ -82,8 +82,10 @@ TEST_F(Operation, TheQueueNamesOnesOwnRequestsAndCountsOthers) {
 TEST_F(Operation, IsReadyWhenItsModelsCompute) {
   serve(options());
   EXPECT_EQ(test::body_of(get("/health/ready")), "{\"status\":\"idle\"}\n");
-  EXPECT_THAT(post("/v1/audio/speech", R"({"input": "One.", "response_format": "pcm"})"),
-              HasSubstr("X-Mynah-Queue-Ms: "));
+  const std::string spoken =
+      post("/v1/audio/speech", R"({"input": "One.", "response_format": "pcm"})");
+  EXPECT_THAT(spoken, HasSubstr("X-Mynah-Queue-Ms: "));
+  EXPECT_THAT(spoken, Not(HasSubstr("X-Mynah-Voice: \r\n"))) << "the model's own has a name";
   EXPECT_EQ(test::body_of(get("/health/ready")), "{\"status\":\"ready\",\"models\":1}\n");
   EXPECT_THAT(get("/metrics"), HasSubstr("mynah_models_open 1\n"));
   EXPECT_THAT(get("/health/live"), Not(HasSubstr("X-Mynah-Queue-Ms")));

@@ -91,6 +91,15 @@ TEST_F(Routing, OthersAreToldWhatThereIs) {
   head.method = "POST";
   head.path = "/v1/models";
   EXPECT_EQ(all.plan(head).error().headers.get("allow"), "GET");
+  // What stands behind braces is none of what they take.
+  EXPECT_THAT(answer(all, "GET", "/v1/models/x/load"), HasSubstr("405 wanted POST of"));
+  head.method = "OPTIONS";
+  head.path = "/v1/models/x/load";
+  const auto asked = all.plan(head);
+  ASSERT_TRUE(asked);
+  Exchange exchange(head, {}, [] {});
+  asked->handler(exchange);
+  EXPECT_EQ(exchange.take_outgoing().head->headers.get("allow"), "POST");
 }
 
 TEST_F(Routing, TheGateStandsBeforeThem) {

@@ -434,12 +434,12 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
     for (const engine::NamedModel& model : models) {
       const place::StageDevice where =
           state.wishes().usual_place(state.context().expect(model.file), device.facts.name);
-      DeviceProof proof{.model = model.name,
-                        .measurements =
-                            state.context()
-                                .prover()
-                                .of_device(model.file, where, identity, place::ProofWish::Anew)
-                                .measurements};
+      DeviceProof proof{
+          .model = model.name,
+          .measurements = state.context()
+                              .prover()
+                              .of_device(model.file, where, identity, place::ProofWish::Anew)
+                              .measurements};
       if (context.stop.stop_requested()) {  // a proof that was cut short is no failure
         return fail(ErrorCode::Cancelled, "stopped");
       }

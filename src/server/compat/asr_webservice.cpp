@@ -217,7 +217,7 @@ void answer_language(const HearingParts& parts, Exchange& exchange) {
 Response asr_error(const Error& error) {
   Response response;
   response.status = error_status(error.code);
-  response.body = json_text(Json{{"detail", error.message}});
+  response.body = json_text(Json{{"detail", client_message(error)}});
   return response;
 }
 

@@ -198,7 +198,7 @@ void load(Service& service, Exchange& exchange) {
 Response whisper_cpp_error(const Error& error) {
   Response response;
   response.status = error_status(error.code);
-  response.body = json_text(Json{{"error", error.message}});
+  response.body = json_text(Json{{"error", client_message(error)}});
   return response;
 }
 

@@ -1,5 +1,10 @@
 #include "server/http/errors.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "server/http/json_text.h"
@@ -41,6 +46,22 @@ const char* openai_code(ErrorCode code) {
   }
 }
 
+// What an option of the command line is called in requests.
+struct OptionField {
+  std::string_view option;
+  std::string_view field;
+};
+
+constexpr std::array<OptionField, 9> kOptionFields = {{{"format", "response_format"},
+                                                       {"hotwords", "hotwords"},
+                                                       {"initial-prompt", "prompt"},
+                                                       {"lang", "language"},
+                                                       {"language", "language"},
+                                                       {"model", "model"},
+                                                       {"speed", "speed"},
+                                                       {"temperature", "temperature"},
+                                                       {"voice", "voice"}}};
+
 }  // namespace
 
 int error_status(ErrorCode code) {
@@ -65,6 +86,36 @@ int error_status(ErrorCode code) {
   return 500;
 }
 
+std::string client_message(const Error& error) {
+  std::string told;
+  bool for_owner = error.message.contains("`mynah ") || error.message.contains("'mynah ");
+  std::string_view left = error.message;
+  while (true) {
+    const size_t at = left.find("--");
+    told += left.substr(0, at);
+    if (at == std::string_view::npos) {
+      break;
+    }
+    left.remove_prefix(at + 2);
+    const size_t end = left.find_first_not_of("abcdefghijklmnopqrstuvwxyz-");
+    const std::string_view option = left.substr(0, end);
+    const auto field = std::ranges::find(kOptionFields, option, &OptionField::option);
+    if (field != kOptionFields.end()) {
+      told += field->field;
+    } else {
+      told += fmt::format("--{}", option);
+      for_owner = for_owner || (!option.empty() && option.front() != '-');
+    }
+    left.remove_prefix(option.size());
+  }
+  if (told.contains("--raw")) {
+    told += " (over HTTP: send samples with a header, as a WAV has one)";
+  } else if (for_owner && !told.contains("server")) {
+    told += " (options and commands are those of whoever runs the server)";
+  }
+  return told;
+}
+
 void set_retry_after(Response& response, std::chrono::milliseconds wait) {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait);  // HTTP knows no less
   response.headers.set("Retry-After", std::to_string(seconds.count()));
@@ -73,7 +124,7 @@ void set_retry_after(Response& response, std::chrono::milliseconds wait) {
 
 std::string openai_error_text(const Error& error, const std::string& param,
                               const std::string& code) {
-  Json told = {{"message", error.message},
+  Json told = {{"message", client_message(error)},
                {"type", openai_type(error_status(error.code))},
                {"param", nullptr},
                {"code", nullptr}};

@@ -15,6 +15,10 @@ namespace mynah::server {
 // would not mend (openai-python, _base_client.py).
 [[nodiscard]] int error_status(ErrorCode code);
 
+// An error's message for who knows mynah by its requests: options of the command line that are
+// fields there are called so, and of the others it is said whose they are.
+[[nodiscard]] std::string client_message(const Error& error);
+
 // When to ask again, in the headers that libraries obey.
 void set_retry_after(Response& response, std::chrono::milliseconds wait);
 

@@ -327,69 +327,69 @@ std::vector<Route> job_routes(JobService& jobs) {
   const auto removing = [&jobs](JobStore& store, Exchange& exchange) {
     return remove(jobs, store, exchange);
   };
-  return {{.method = "POST",
-           .path = "/v1/jobs",
-           .help = "Speech to text as a job: a recording is left here, and its text kept.",
-           .handler =
-               [&jobs](Exchange& exchange) {
-                 const std::string task = FormValues(exchange.body().fields).text("task");
-                 create_job(jobs, task == "translate" ? Task::Translate : Task::Transcribe,
-                            exchange);
-               },
-           .accepts = Accepts::Form,
-           .rights = {Right::Jobs, Right::Hear},
-           .fields = creation_fields()},
-          {.method = "GET",
-           .path = "/v1/jobs",
-           .help = "The jobs of whoever asks, the newest first.",
-           .handler = with_store(jobs, answer_list),
-           .rights = {Right::Jobs},
-           .fields = kListFields,
-           .in_query = true},
-          {.method = "GET",
-           .path = "/v1/jobs/webhook-secret",
-           .help = "What webhooks of whoever asks are signed with, for libraries that check them.",
-           .handler =
-               [&jobs](Exchange& exchange) {
-                 const auto store = jobs.store();
-                 if (!store) {
-                   refuse(exchange, store.error());
-                   return;
-                 }
-                 exchange.answer(
-                     {.body = json_text({{"secret", jobs.webhook_secret(exchange.head().owner)}}) +
-                              "\n"});
-               },
-           .rights = {Right::Jobs}},
-          {.method = "GET",
-           .path = "/v1/jobs/{id}/result",
-           .help = "A job's text, in any format.",
-           .handler = with_store(jobs, answer_result),
-           .rights = {Right::Jobs},
-           .fields = kResultFields,
-           .in_query = true,
-           .answers = "application/json text/plain text/vtt"},
-          {.method = "GET",
-           .path = "/v1/jobs/{id}/events",
-           .help = "A job's progress and text as they come.",
-           .handler = with_store(jobs, watching),
-           .rights = {Right::Jobs},
-           .answers = "text/event-stream"},
-          {.method = "POST",
-           .path = "/v1/jobs/{id}/cancel",
-           .help = "Ends a job.",
-           .handler = with_store(jobs, cancelling),
-           .rights = {Right::Jobs}},
-          {.method = "GET",
-           .path = "/v1/jobs/{id}",
-           .help = "A job's state, progress and text so far.",
-           .handler = with_store(jobs, answer_job),
-           .rights = {Right::Jobs}},
-          {.method = "DELETE",
-           .path = "/v1/jobs/{id}",
-           .help = "Ends a job and removes all that is known of it.",
-           .handler = with_store(jobs, removing),
-           .rights = {Right::Jobs}}};
+  return {
+      {.method = "POST",
+       .path = "/v1/jobs",
+       .help = "Speech to text as a job: a recording is left here, and its text kept.",
+       .handler =
+           [&jobs](Exchange& exchange) {
+             const std::string task = FormValues(exchange.body().fields).text("task");
+             create_job(jobs, task == "translate" ? Task::Translate : Task::Transcribe, exchange);
+           },
+       .accepts = Accepts::Form,
+       .rights = {Right::Jobs, Right::Hear},
+       .fields = creation_fields()},
+      {.method = "GET",
+       .path = "/v1/jobs",
+       .help = "The jobs of whoever asks, the newest first.",
+       .handler = with_store(jobs, answer_list),
+       .rights = {Right::Jobs},
+       .fields = kListFields,
+       .in_query = true},
+      {.method = "GET",
+       .path = "/v1/jobs/webhook-secret",
+       .help = "What webhooks of whoever asks are signed with, for libraries that check them.",
+       .handler =
+           [&jobs](Exchange& exchange) {
+             const auto store = jobs.store();
+             if (!store) {
+               refuse(exchange, store.error());
+               return;
+             }
+             exchange.answer(
+                 {.body =
+                      json_text({{"secret", jobs.webhook_secret(exchange.head().owner)}}) + "\n"});
+           },
+       .rights = {Right::Jobs}},
+      {.method = "GET",
+       .path = "/v1/jobs/{id}/result",
+       .help = "A job's text, in any format.",
+       .handler = with_store(jobs, answer_result),
+       .rights = {Right::Jobs},
+       .fields = kResultFields,
+       .in_query = true,
+       .answers = "application/json text/plain text/vtt"},
+      {.method = "GET",
+       .path = "/v1/jobs/{id}/events",
+       .help = "A job's progress and text as they come.",
+       .handler = with_store(jobs, watching),
+       .rights = {Right::Jobs},
+       .answers = "text/event-stream"},
+      {.method = "POST",
+       .path = "/v1/jobs/{id}/cancel",
+       .help = "Ends a job.",
+       .handler = with_store(jobs, cancelling),
+       .rights = {Right::Jobs}},
+      {.method = "GET",
+       .path = "/v1/jobs/{id}",
+       .help = "A job's state, progress and text so far.",
+       .handler = with_store(jobs, answer_job),
+       .rights = {Right::Jobs}},
+      {.method = "DELETE",
+       .path = "/v1/jobs/{id}",
+       .help = "Ends a job and removes all that is known of it.",
+       .handler = with_store(jobs, removing),
+       .rights = {Right::Jobs}}};
 }
 
 std::vector<Route> or_as_jobs(JobService& jobs, std::vector<Route> routes) {

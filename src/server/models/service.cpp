@@ -394,10 +394,15 @@ Result<Speaking> Service::open_voice(const engine::SynthesizerWish& wish) {
   SpeakOptions options;
   options.voice.voice = model->voice;
   MYNAH_TRY_STATUS(lease->synthesizer->check(options));
-  std::string called = lease->synthesizer->model().name();
+  const VoiceModel& speaks = lease->synthesizer->model();
+  std::string called = speaks.name();
+  std::string voice = std::move(model->voice);
+  if (const auto own = speaks.find_voice(""); voice.empty() && own) {
+    voice = own->name;  // the one that a model of one voice, or of many, takes by itself
+  }
   return Speaking{.lease = std::move(lease),
                   .name = std::move(called),
-                  .voice = std::move(model->voice),
+                  .voice = std::move(voice),
                   .metrics = &metrics_};
 }
 

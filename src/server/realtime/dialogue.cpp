@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "server/hear/transcript_answer.h"
+#include "server/http/errors.h"
 #include "server/http/json_members.h"
 #include "server/http/json_text.h"
 #include "server/http/websocket.h"
@@ -360,7 +361,7 @@ void Dialogue::on_failed(const HeardItem& item, const Error& error) {
   teller_.tell("conversation.item.input_audio_transcription.failed",
                {{"item_id", item.id},
                 {"content_index", 0},
-                {"error", {{"type", "server_error"}, {"message", error.message}}}});
+                {"error", {{"type", "server_error"}, {"message", client_message(error)}}}});
 }
 
 }  // namespace mynah::server

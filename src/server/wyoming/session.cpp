@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "server/hear/hear_file.h"
+#include "server/http/errors.h"
 #include "server/wyoming/describe.h"
 #include "server/wyoming/message.h"
 #include "server/wyoming/speech.h"
@@ -117,7 +118,7 @@ class WyomingSession final : public ByteSession,
 
  private:
   static std::string error_of(const Error& error) {
-    return encode("error", {{"text", error.message}, {"code", nullptr}});
+    return encode("error", {{"text", client_message(error)}, {"code", nullptr}});
   }
 
   // Deals with what came, in its order, as long as there is something.
