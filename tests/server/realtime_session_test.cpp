@@ -351,6 +351,29 @@ TEST_F(RealtimeServer, RepliesCanBeInterruptedAndTruncated) {
   EXPECT_EQ(kept["item"]["status"], "incomplete");
 }
 
+TEST_F(RealtimeServer, AClearedOutputEndsWhatIsSpoken) {
+  SocketClient client = this->client();
+  next(client);
+  EXPECT_EQ(ask(client, R"({"type": "output_audio_buffer.clear"})")["response_id"], nullptr);
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    text += "One two three. ";
+  }
+  client.send(Json{{"type", "response.create"},
+                   {"response",
+                    {{"input",
+                      {{{"type", "message"},
+                        {"role", "user"},
+                        {"content", {{{"type", "input_text"}, {"text", text}}}}}}},
+                     {"instructions", ""}}}}
+                  .dump());
+  const Json first = until(client, "response.output_audio.delta").back();
+  client.send(R"({"type": "output_audio_buffer.clear"})");
+  EXPECT_EQ(until(client, "output_audio_buffer.cleared").back()["response_id"],
+            first["response_id"]);
+  EXPECT_EQ(until(client, "response.done").back()["response"]["status"], "cancelled");
+}
+
 TEST_F(RealtimeServer, ClientsOfTheBetaAreToldItsNames) {
   SocketClient client = this->client("?intent=transcription", "OpenAI-Beta: realtime=v1\r\n");
   EXPECT_EQ(next(client)["type"], "transcription_session.created");

@@ -83,12 +83,13 @@ Dialogue::Refusal Dialogue::refusal_of(const FieldError& error) {
 }
 
 void Dialogue::take(std::string_view text) {
-  static constexpr std::array<Handler, 11> kHandlers = {
+  static constexpr std::array<Handler, 12> kHandlers = {
       {{"session.update", &Dialogue::update_session},
        {"transcription_session.update", &Dialogue::update_session},
        {"input_audio_buffer.append", &Dialogue::append_sound},
        {"input_audio_buffer.commit", &Dialogue::commit_sound},
        {"input_audio_buffer.clear", &Dialogue::clear_sound},
+       {"output_audio_buffer.clear", &Dialogue::clear_output},
        {"conversation.item.create", &Dialogue::create_item},
        {"conversation.item.retrieve", &Dialogue::retrieve_item},
        {"conversation.item.truncate", &Dialogue::truncate_item},

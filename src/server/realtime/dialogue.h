@@ -98,6 +98,7 @@ class Dialogue final : public EarObserver {
   Done delete_item(const Json& event);
   Done create_response(const Json& event);
   Done cancel_response(const Json& event);
+  Done clear_output(const Json& event);
 
   // The text that a response is to say.
   [[nodiscard]] std::expected<std::string, Refusal> text_for(const Json& response) const;

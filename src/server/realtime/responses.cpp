@@ -192,6 +192,14 @@ Dialogue::Done Dialogue::cancel_response(const Json& event) {
   return {};
 }
 
+// What was sent the client has; what is still being spoken ends.
+Dialogue::Done Dialogue::clear_output(const Json& /*event*/) {
+  const Json id = active_ ? Json(active_->response_id) : Json();
+  interrupt("client_cancelled");
+  teller_.tell("output_audio_buffer.cleared", {{"response_id", id}});
+  return {};
+}
+
 void Dialogue::interrupt(std::string reason) {
   if (active_ && active_->reason.empty()) {
     active_->reason = std::move(reason);
