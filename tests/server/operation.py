@@ -223,6 +223,18 @@ class Checks:
         assert f" by-{second[-4:]} GET /v1/models 200 " in after, after
         assert first not in before + after and second not in before + after
 
+    def check_a_key_is_shown_as_a_link(self):
+        def add(name, address):
+            return subprocess.run([self.program, "keys", "add", name, "--key-file", f"{folder}/keys.json", "--link", address], capture_output=True, text=True)
+
+        folder = self.folder()
+        added = add("tablet", "https://192.0.2.7:8080/")
+        assert added.returncode == 0 and f"https://192.0.2.7:8080/#key={added.stdout.strip()}\n" in added.stderr, added
+        assert added.stderr.count("\u2588") > 100, "a QR code"
+        refused = add("phone", "192.0.2.7")
+        assert refused.returncode == 2 and "--link: wanted" in refused.stderr, refused
+        assert len(json.loads(pathlib.Path(folder, "keys.json").read_text())["keys"]) == 1, "no key is made that nobody is shown"
+
     def check_names_of_requests(self):
         with Running(self.program, self.folder()) as server:
             assert server.ask("/version", headers={"X-Request-Id": "trace-7.a_B"})[1]["X-Request-Id"] == "trace-7.a_B"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
+#include "cli/serve/lan.h"
 
 namespace mynah::cli {
 namespace {
@@ -66,6 +67,11 @@ void KeysCommand::fields(Fields& fields) {
       .once();
   fields.option("at-once", "N", limits_.at_once, "add: so many requests at once; 0: any number.")
       .once();
+  fields
+      .option("link", "ADDRESS", link_,
+              "add: the server's address, such as https://192.168.1.7:8080: a link with the key is "
+              "shown, and a QR code of it.")
+      .once();
 }
 
 std::string KeysCommand::details() const {
@@ -73,7 +79,7 @@ std::string KeysCommand::details() const {
          "  list             whose keys there are, never the keys\n"
          "  add NAME         makes a key and prints it, once: kept is its SHA-256\n"
          "  remove NAME ...  no longer lets those keys ask\n\n"
-         "A server that runs reads the file again at SIGHUP.\n";
+         "A server that runs reads the file again at SIGHUP, or when it is started again.\n";
 }
 
 Result<int> KeysCommand::run(Context& context) {
@@ -121,6 +127,7 @@ Result<int> KeysCommand::add(Context& context) const {
     return fail(ErrorCode::Usage,
                 fmt::format("add: wanted one name, such as kitchen, found {}", words_.size() - 1));
   }
+  MYNAH_TRY_STATUS(check_link());
   server::Key key;
   key.name = words_[1];
   MYNAH_TRY(key.rights, server::parse_rights(rights_));
@@ -130,12 +137,29 @@ Result<int> KeysCommand::add(Context& context) const {
     Json json = described(key);
     json.erase("made");
     json["key"] = secret;
+    if (!link_.empty()) {
+      json["link"] = link_with_key(link_, secret);
+    }
     context.out.line(json.dump());
   } else {
     context.out.line(secret);
     context.say(fmt::format("this is shown once; what is kept in {} does not tell it", file_));
+    if (!link_.empty()) {
+      const std::string link = link_with_key(link_, secret);
+      context.say(fmt::format("{}\n{}", link, qr_code(link)));
+    }
   }
   return 0;
+}
+
+Status KeysCommand::check_link() const {
+  if (link_.empty() || link_.starts_with("https://") || link_.starts_with("http://")) {
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("--link: wanted the server's address, such as https://192.168.1.7:8080, "
+                          "found '{}'",
+                          link_));
 }
 
 Result<int> KeysCommand::remove(Context& context) const {

@@ -21,10 +21,13 @@ class KeysCommand : public Command {
  private:
   Result<int> list(Context& context) const;
   Result<int> add(Context& context) const;
+  // What the option has that names the server; Usage where it is no address.
+  [[nodiscard]] Status check_link() const;
   Result<int> remove(Context& context) const;
 
   std::vector<std::string> words_;  // the action, then names
   std::string file_;
+  std::string link_;  // of the server
   std::vector<std::string> rights_ = server::names_of(server::kUsualRights);
   server::KeyLimits limits_;
 };

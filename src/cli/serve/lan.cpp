@@ -106,7 +106,14 @@ std::string lan_link(const LanStart& start, const std::string& https) {
   if (host.contains(':')) {
     host = "[" + host + "]";
   }
-  return fmt::format("https://{}{}/{}", host, port, start.key.empty() ? "" : "#key=" + start.key);
+  return link_with_key(fmt::format("https://{}{}", host, port), start.key);
+}
+
+std::string link_with_key(std::string address, const std::string& key) {
+  if (!address.ends_with('/')) {
+    address += '/';
+  }
+  return key.empty() ? address : fmt::format("{}#key={}", address, key);
 }
 
 std::string lan_text(const LanStart& start, const std::string& https,
@@ -114,8 +121,11 @@ std::string lan_text(const LanStart& start, const std::string& https,
   const std::string link = lan_link(start, https);
   std::string text = fmt::format("devices of this network: {}\n", link);
   text += start.key.empty()
-              ? "  they are asked for their key once: `mynah keys add NAME` makes another\n"
-              : "  the key in it is shown this once\n";
+              ? fmt::format(
+                    "  they are asked for their key once; `mynah keys add NAME --link {}` "
+                    "makes another, with a QR code, for the next start\n",
+                    link)
+              : std::string("  the key in it is shown this once\n");
   const auto fingerprint = server::fingerprint_of(certificate_file);
   text += fmt::format(
       "  browsers warn of a certificate that nobody vouches for; its SHA-256 must be\n  {}\n",

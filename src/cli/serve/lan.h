@@ -28,6 +28,9 @@ std::string lan_text(const LanStart& start, const std::string& https,
 // The link: "https://192.168.1.7:8080/#key=mynah-...". Behind # it reaches no server and no log.
 [[nodiscard]] std::string lan_link(const LanStart& start, const std::string& https);
 
+// "https://192.168.1.7:8080/#key=KEY" of a server's address; without a key the address alone.
+[[nodiscard]] std::string link_with_key(std::string address, const std::string& key);
+
 // A QR code of that text in block letters, two rows of it a line; "" where the text is too long.
 [[nodiscard]] std::string qr_code(const std::string& text);
 
