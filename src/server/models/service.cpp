@@ -40,6 +40,26 @@ std::string name_of(const std::string& path) {
   return (fs::is_directory(file, ignored) ? file.filename() : file.stem()).string();
 }
 
+// The store's models as far as their folders tell: another text where something came or went.
+std::string state_of_models(const Store& store) {
+  namespace fs = std::filesystem;
+  const fs::path root(store.folders().home + "/models");
+  std::string state;
+  const auto add = [&state](const fs::path& folder) {
+    std::error_code error;
+    const auto changed = fs::last_write_time(folder, error);
+    state += fmt::format("{} {}\n", folder.filename().string(),
+                         error ? 0 : changed.time_since_epoch().count());
+  };
+  add(root);
+  std::error_code error;
+  for (auto item = fs::directory_iterator(root, error); !error && item != fs::directory_iterator();
+       item.increment(error)) {
+    add(item->path());
+  }
+  return state;
+}
+
 // For as long as the request of this thread says.
 template <class Lease>
 void keep_as_asked(const Lease& lease) {
@@ -382,8 +402,32 @@ Result<Speaking> Service::speaking_by(const std::string& voice, const std::strin
   return open_voice(wish);
 }
 
+Result<engine::SpeakingModel> Service::chosen_voice(const engine::SynthesizerWish& wish) {
+  if (wish.model.contains('/')) {
+    return engine::speaking_model(wish, surroundings_.environment);  // nobody watches that folder
+  }
+  const std::string state = state_of_models(store());
+  const std::string wanted = fmt::format("{}\n{}\n{}", wish.model, wish.language, wish.voice);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = voices_.find(wanted);
+    if (voices_state_ == state && known != voices_.end()) {
+      return known->second;
+    }
+  }
+  auto chosen = engine::speaking_model(wish, surroundings_.environment);
+  constexpr size_t kMostKept = 256;  // clients name what they like
+  const std::lock_guard lock(mutex_);
+  if (voices_state_ != state || voices_.size() >= kMostKept) {
+    voices_.clear();
+    voices_state_ = state;
+  }
+  voices_.insert_or_assign(wanted, chosen);
+  return chosen;
+}
+
 Result<Speaking> Service::open_voice(const engine::SynthesizerWish& wish) {
-  auto model = engine::speaking_model(wish, surroundings_.environment);
+  auto model = chosen_voice(wish);
   if (!model) {
     Error error = std::move(model).error();
     error.code = error.code == ErrorCode::Usage ? ErrorCode::NotFound : error.code;

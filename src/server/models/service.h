@@ -149,6 +149,8 @@ class Service {
   // The model that is called so in the store, or by its path.
   [[nodiscard]] Result<Hearing> open_model(std::string meant);
   [[nodiscard]] Result<Speaking> open_voice(const engine::SynthesizerWish& wish);
+  // Which model speaks, and as whom: looked up anew where the store's folders have changed.
+  [[nodiscard]] Result<engine::SpeakingModel> chosen_voice(const engine::SynthesizerWish& wish);
   // That of those files, which hears or speaks.
   [[nodiscard]] Result<SharedFile> shared_file(const std::string& digest, bool hears) const;
   // What a client's name means; "": nothing that is known.
@@ -165,6 +167,8 @@ class Service {
   mutable std::mutex mutex_;
   std::string default_;                                                // of those that hear
   mutable std::map<std::string, std::vector<std::string>> languages_;  // of files
+  std::string voices_state_;  // of the store's folders when these were chosen
+  std::map<std::string, Result<engine::SpeakingModel>> voices_;  // by what was wanted
 };
 
 }  // namespace mynah::server
