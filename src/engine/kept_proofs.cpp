@@ -25,10 +25,10 @@ double fastest_ms(const std::vector<place::Measurement>& measurements) {
 }
 
 std::vector<ToldProof> kept_proofs(place::PlacementState& state, const std::string& device,
+                                   const place::DeviceIdentity& identity,
                                    std::span<const NamedModel> models) {
   std::vector<ToldProof> proofs;
   place::Prover& prover = state.context().prover();
-  const place::DeviceIdentity identity = state.context().identity(device);
   for (const NamedModel& model : models) {
     const auto storage = state.wishes().usual_storage(place::group_of(model.file), device);
     auto kept = prover.store().find(identity, model.file, storage);

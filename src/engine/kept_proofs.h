@@ -10,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "engine/model_files.h"
+#include "place/discovery/device_identity.h"
 #include "place/state/placement_state.h"
 #include "place/terms/measurement.h"
 
@@ -27,9 +28,10 @@ struct ToldProof {
 [[nodiscard]] double fastest_ms(const std::vector<place::Measurement>& measurements);
 
 // Those that hold of each model on that device, in the storage that is usual there. No model is
-// opened, and none expected.
+// opened, and none expected; no driver is asked, as the caller has the device's identity.
 [[nodiscard]] std::vector<ToldProof> kept_proofs(place::PlacementState& state,
                                                  const std::string& device,
+                                                 const place::DeviceIdentity& identity,
                                                  std::span<const NamedModel> models);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const ToldProof& proof);

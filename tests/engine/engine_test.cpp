@@ -287,7 +287,8 @@ TEST_F(Opening, KeptProofsAreFoundWithoutAModelBeingExpected) {
   place::PlacementState& state = (*placer)->state();
   const NamedModel model{.name = "mine", .file = place::WindowsFile{.path = folder / "mine.gguf"}};
   mynah::test::write_file(folder / "mine.gguf", "a model");
-  EXPECT_THAT(kept_proofs(state, "simt:0", {&model, 1}), IsEmpty());
+  const place::DeviceIdentity identity = state.context().identity("simt:0");
+  EXPECT_THAT(kept_proofs(state, "simt:0", identity, {&model, 1}), IsEmpty());
   const auto group = place::group_of(model.file);
   const auto storage = state.wishes().usual_storage(group, "simt:0");
   std::vector<place::Measurement> measurements;
@@ -300,16 +301,16 @@ TEST_F(Opening, KeptProofsAreFoundWithoutAModelBeingExpected) {
                             .ms_per_unit = 2});
   }
   const place::ProofStore& proofs = state.context().prover().store();
-  proofs.keep(state.context().identity("simt:0"), model.file, storage,
+  proofs.keep(identity, model.file, storage,
               {.measurements = measurements, .made_at = place::seconds_now()});
-  const auto kept = kept_proofs(state, "simt:0", {&model, 1});
+  const auto kept = kept_proofs(state, "simt:0", identity, {&model, 1});
   ASSERT_THAT(kept, SizeIs(1));
   EXPECT_EQ(kept[0].model, "mine");
   EXPECT_EQ(fastest_ms(kept[0].measurements), 2.0 * static_cast<double>(measurements.size()));
   EXPECT_EQ(to_json(kept[0])["stages"].size(), measurements.size());
   EXPECT_THAT(state.context().models(), IsEmpty());
   mynah::test::write_file(folder / "mine.gguf", "another model");
-  EXPECT_THAT(kept_proofs(state, "simt:0", {&model, 1}), IsEmpty());
+  EXPECT_THAT(kept_proofs(state, "simt:0", identity, {&model, 1}), IsEmpty());
 }
 
 TEST(AsNamed, TellsASlipFromAModelThatIsMissingAndFromAPath) {

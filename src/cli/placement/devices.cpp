@@ -428,7 +428,7 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
                                     std::max<int64_t>(0, now - lost->last_at), lost->reason);
     }
     if (!prove_) {
-      device.proofs = engine::kept_proofs(state, device.facts.name, models);
+      device.proofs = engine::kept_proofs(state, device.facts.name, identity, models);
       continue;
     }
     for (const engine::NamedModel& model : models) {

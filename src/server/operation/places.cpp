@@ -57,13 +57,15 @@ std::vector<engine::NamedModel> stored_models(const Store& store) {
 Handler devices(Service& service) {
   return [&service](Exchange& exchange) {
     const place::Placer& placer = service.engine().placer();
+    place::PlacementState& state = placer.state();
     Json told = {{"object", "list"}, {"devices", Json::array()}};
     const std::vector<engine::NamedModel> models = stored_models(service.store());
-    for (const place::DeviceFacts& facts : placer.state().context().discovery().devices) {
+    for (const place::DeviceFacts& facts : state.context().discovery().devices) {
       Json device = to_json(facts);
       device["proofs"] = Json::array();
       if (!facts.absence && !place::is_processor(facts.name)) {
-        for (const auto& proof : engine::kept_proofs(placer.state(), facts.name, models)) {
+        for (const auto& proof :
+             engine::kept_proofs(state, facts.name, state.context().identity(facts.name), models)) {
           device["proofs"].push_back(engine::to_json(proof));
         }
       }
