@@ -170,6 +170,7 @@ TEST(Gate, TenWrongKeysAreEnough) {
   head.peer = "2001:db8::2";
   const auto refused = locked.gate.admit(head, Open::WithKey, {});
   EXPECT_NE(refused->headers.get("retry-after-ms"), "");
+  EXPECT_THAT(refused->body, ::testing::ContainsRegex("none is looked at for [1-6][0-9]? s"));
 }
 
 TEST(Gate, ABrowserIsToldWhatAPageMayDo) {

@@ -94,9 +94,14 @@ class Limited : public ::testing::Test {
   }
 
   // How long the next request is to wait, in milliseconds; 0: it was let in.
-  int64_t begin() { return ring_->begin("kitchen").value_or(milliseconds(0)).count(); }
+  int64_t begin() {
+    const auto full = ring_->begin("kitchen");
+    why_ = full ? full->message : std::string();
+    return full ? full->wait.count() : 0;
+  }
 
   test::TemporaryFolder folder_;
+  std::string why_;  // it was not
   std::string path_ = folder_ / "keys.json";
   KeyRing::Clock::time_point now_{std::chrono::hours(1)};
   std::unique_ptr<KeyRing> ring_;
@@ -109,6 +114,7 @@ TEST_F(Limited, ByRequestsAMinute) {
   EXPECT_EQ(begin(), 0);
   EXPECT_EQ(begin(), 0);
   EXPECT_EQ(begin(), 20'000) << "three a minute are one in twenty seconds";
+  EXPECT_EQ(why_, "the key kitchen has had its 3 requests a minute: ask again in 20.0 s");
   now_ += std::chrono::seconds(19);
   EXPECT_EQ(begin(), 1'000);
   now_ += std::chrono::seconds(1);
@@ -130,6 +136,7 @@ TEST_F(Limited, ByAudioAMinute) {
   ring_->spend("kitchen", 600);
   EXPECT_EQ(ring_->wait_for_audio("kitchen"), std::chrono::milliseconds(571'000));
   EXPECT_EQ(begin(), 571'000) << "what was more than a minute's is waited for";
+  EXPECT_EQ(why_, "the key kitchen has had its 60 seconds of audio a minute: ask again in 571.0 s");
   now_ += std::chrono::seconds(571);
   EXPECT_EQ(begin(), 0);
 }
@@ -140,6 +147,8 @@ TEST_F(Limited, ByWhatIsUnderWay) {
   EXPECT_EQ(begin(), 0);
   EXPECT_EQ(begin(), 0);
   EXPECT_GT(begin(), 0);
+  EXPECT_EQ(why_,
+            "the key kitchen has 2 requests under way, its limit at once: ask again in 1.0 s");
   ring_->end("kitchen");
   EXPECT_EQ(begin(), 0);
 }

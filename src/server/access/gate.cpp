@@ -1,6 +1,7 @@
 #include "server/access/gate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -181,7 +182,9 @@ std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted,
   const auto owner = owner_of(key, head, socket);
   if (const auto wait = guesses_->wait(head.peer, owner ? owner->name : std::string())) {
     return later(head, *wait,
-                 "ten wrong keys came from this address within a minute: none is looked at now");
+                 fmt::format("ten wrong keys came from this address within a minute: none is "
+                             "looked at for {:.0f} s",
+                             std::ceil(std::chrono::duration<double>(*wait).count())));
   }
   if (!owner) {
     guesses_->wrong(head.peer);
@@ -197,8 +200,8 @@ std::optional<Response> Gate::admit(RequestHead& head, Open open, Rights wanted,
         fmt::format("the key {} has the rights {}; this wants {}", owner->name,
                     fmt::join(names_of(owner->rights), ", "), fmt::join(names_of(wanted), ", ")));
   }
-  if (const auto wait = keys_.begin(owner->name)) {
-    return later(head, *wait, fmt::format("the limits of the key {} are reached", owner->name));
+  if (const auto full = keys_.begin(owner->name)) {
+    return later(head, full->wait, full->message);
   }
   head.owner = owner->name;
   head.rights = owner->rights;

@@ -23,6 +23,12 @@ milliseconds until_refilled(double wanted, double a_minute) {
       static_cast<int64_t>(std::ceil(1e3 * kMinute_s * wanted / a_minute - kRounding_ms)));
 }
 
+KeyRing::Full reached(const std::string& owner, std::string_view limit, milliseconds wait) {
+  return {.wait = wait,
+          .message = fmt::format("the key {} has {}: ask again in {:.1f} s", owner, limit,
+                                 std::chrono::duration<double>(wait).count())};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<KeyRing>> KeyRing::open(KeySources sources, Now now) {
@@ -90,7 +96,7 @@ KeyLimits KeyRing::limits_of(const std::string& owner) const {
   return key == keys_.end() ? KeyLimits() : key->limits;
 }
 
-std::optional<milliseconds> KeyRing::begin(const std::string& owner) {
+std::optional<KeyRing::Full> KeyRing::begin(const std::string& owner) {
   const Clock::time_point now = now_();
   const std::lock_guard lock(mutex_);
   const KeyLimits limits = limits_of(owner);
@@ -98,13 +104,16 @@ std::optional<milliseconds> KeyRing::begin(const std::string& owner) {
   refill(usage.requests, limits.requests, now);
   refill(usage.audio, limits.audio_s, now);
   if (limits.at_once > 0 && usage.under_way >= limits.at_once) {
-    return kSoon;
+    return reached(owner, fmt::format("{} requests under way, its limit at once", limits.at_once),
+                   kSoon);
   }
   if (limits.requests > 0 && usage.requests.left < 1) {
-    return until_refilled(1 - usage.requests.left, limits.requests);
+    return reached(owner, fmt::format("had its {} requests a minute", limits.requests),
+                   until_refilled(1 - usage.requests.left, limits.requests));
   }
   if (limits.audio_s > 0 && usage.audio.left <= 0) {
-    return until_refilled(kLeastAudio_s - usage.audio.left, limits.audio_s);
+    return reached(owner, fmt::format("had its {} seconds of audio a minute", limits.audio_s),
+                   until_refilled(kLeastAudio_s - usage.audio.left, limits.audio_s));
   }
   usage.requests.left -= limits.requests > 0 ? 1 : 0;
   ++usage.under_way;
@@ -141,10 +150,8 @@ std::optional<milliseconds> KeyRing::wait_for_audio(const std::string& owner) {
 }
 
 Result<std::unique_ptr<Visit>> Visit::begin(KeyRing& keys, std::string owner) {
-  if (const auto wait = keys.begin(owner)) {
-    return fail(ErrorCode::Busy, fmt::format("the limits of the key {} are reached: ask again in "
-                                             "{:.1f} s",
-                                             owner, std::chrono::duration<double>(*wait).count()));
+  if (auto full = keys.begin(owner)) {
+    return fail(ErrorCode::Busy, std::move(full->message));
   }
   return std::unique_ptr<Visit>(new Visit(keys, std::move(owner)));
 }

@@ -45,8 +45,14 @@ class KeyRing {
   // Whose key that is.
   [[nodiscard]] std::optional<Owner> find(std::string_view key) const;
 
-  // One request more of that owner. Otherwise how long it should wait: its limits are reached.
-  [[nodiscard]] std::optional<std::chrono::milliseconds> begin(const std::string& owner);
+  // A limit that is reached, and how long whoever asked should wait.
+  struct Full {
+    std::chrono::milliseconds wait;
+    std::string message;
+  };
+
+  // One request more of that owner; otherwise why not.
+  [[nodiscard]] std::optional<Full> begin(const std::string& owner);
   // The request is over.
   void end(const std::string& owner);
 
