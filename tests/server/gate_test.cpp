@@ -184,6 +184,11 @@ TEST(Gate, ABrowserIsToldWhatAPageMayDo) {
   EXPECT_EQ(allowed.headers.get("Access-Control-Allow-Origin"), "https://talk.example");
   EXPECT_EQ(allowed.headers.get("Access-Control-Allow-Methods"), "GET, POST");
   EXPECT_EQ(allowed.headers.get("Access-Control-Allow-Headers"), "x-stainless-os");
+  for (const char* header : {"X-Mynah-Voice", "X-Mynah-Ignored", "X-Mynah-Shared",
+                             "X-Mynah-Queue-Ms", "Server-Timing", "retry-after-ms"}) {
+    EXPECT_THAT(std::string(allowed.headers.get("Access-Control-Expose-Headers")),
+                HasSubstr(header));
+  }
   Response other;
   closed.dress(from({{"Host", "localhost"}, {"Origin", "http://localhost"}}), other);
   EXPECT_FALSE(other.headers.has("Access-Control-Allow-Origin"));

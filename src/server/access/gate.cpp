@@ -241,7 +241,9 @@ void Gate::dress(const RequestHead& head, Response& response) const {
   if (std::ranges::find(options_.cors, origin) != options_.cors.end()) {
     response.headers.set("Access-Control-Allow-Origin", std::string(origin));
     response.headers.set("Access-Control-Expose-Headers",
-                         "X-Request-Id, X-Mynah-Device, X-Mynah-Model, Retry-After");
+                         "X-Request-Id, X-Mynah-Device, X-Mynah-Model, X-Mynah-Voice, "
+                         "X-Mynah-Ignored, X-Mynah-Shared, X-Mynah-Queue-Ms, Server-Timing, "
+                         "Retry-After, retry-after-ms");
     response.headers.set("Vary", "Origin");
   }
 }
