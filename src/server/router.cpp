@@ -204,16 +204,23 @@ Response Router::refusal(const RequestHead& head, const Error& error) const {
   return tell_error_(head, error);
 }
 
-void Router::dress(const RequestHead& head, Response& response) {
+void Router::dress(RequestHead& head, Response& response) {
+  if (head.work == nullptr) {
+    head.work = std::make_shared<RequestWork>(id_of(head));
+  }
   gate_.dress(head, response);
-  response.headers.set("X-Request-Id", head.work != nullptr ? head.work->id() : id_of(head));
-  const auto waited = head.work != nullptr ? head.work->waited() : std::nullopt;
-  if (waited) {
+  response.headers.set("X-Request-Id", head.work->id());
+  if (const auto waited = head.work->waited()) {
     response.headers.set(
         "X-Mynah-Queue-Ms",
         fmt::format("{:.1f}", std::chrono::duration<double, std::milli>(*waited).count()));
   }
   constexpr int kTooManyRequests = 429;
+  if (const auto& passed_over = head.work->passed_over(); !passed_over.empty()) {
+    const std::string_view more = response.headers.get(kIgnoredHeader);
+    response.headers.set(kIgnoredHeader, fmt::format("{}{}{}", fmt::join(passed_over, ", "),
+                                                     more.empty() ? "" : ", ", more));
+  }
   if (response.status == kTooManyRequests && !response.headers.has("retry-after-ms")) {
     set_retry_after(response, retry_after_ ? retry_after_() : std::chrono::milliseconds(1000));
   }

@@ -21,7 +21,7 @@ class Router final : public Front {
 
   [[nodiscard]] std::expected<Plan, Response> plan(RequestHead& head) override;
   [[nodiscard]] Response refusal(const RequestHead& head, const Error& error) const override;
-  void dress(const RequestHead& head, Response& response) override;
+  void dress(RequestHead& head, Response& response) override;
   void on_served(const RequestHead& head, const Served& served) override;
 
   // Told each request that is over, from the network's thread, as turns of sockets from others.

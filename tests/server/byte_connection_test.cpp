@@ -25,7 +25,7 @@ class NoFront final : public Front {
     return {.status = 400, .body = error.message};
   }
 
-  void dress(const RequestHead& /*head*/, Response& /*response*/) override {}
+  void dress(RequestHead& /*head*/, Response& /*response*/) override {}
 };
 
 // Answers every byte with the same.

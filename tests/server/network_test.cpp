@@ -81,7 +81,7 @@ class FakeFront final : public Front {
     return {.status = error.code == ErrorCode::Busy ? 429 : 400, .body = error.message};
   }
 
-  void dress(const RequestHead& /*head*/, Response& response) override {
+  void dress(RequestHead& /*head*/, Response& response) override {
     response.headers.set("Dressed", "yes");
   }
 

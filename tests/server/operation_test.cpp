@@ -1,5 +1,6 @@
 // What whoever runs a server asks of it, while it works.
 #include <chrono>
+#include <condition_variable>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -174,6 +175,74 @@ TEST_F(Operation, TurnsOfWyomingAreCountedAsRequestsAre) {
   const std::lock_guard lock(mutex);
   EXPECT_THAT(log, HasSubstr("wyoming_000001-1 SPEAK wyoming 200;"));
   EXPECT_THAT(log, HasSubstr("wyoming_000001-2 HEAR wyoming 200;"));
+}
+
+TEST_F(Operation, WhoHasItsAnswerDidNotLeave) {
+  ServerOptions logged = options();
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> log;
+  logged.log = [&](const RequestHead& head, const Served& served) {
+    const std::lock_guard lock(mutex);
+    log.push_back(fmt::format("{} {} {} {}{}", head.peer, head.work->id().substr(0, 4), head.path,
+                              served.status, served.left ? " left" : ""));
+    changed.notify_all();
+  };
+  serve(logged);
+  const auto last = [&](size_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return log.size() >= count; });
+    return log.back();
+  };
+  static_cast<void>(get("/nothing"));
+  EXPECT_EQ(last(1), "127.0.0.1 req_ /nothing 404");
+  static_cast<void>(ask("GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n"));
+  EXPECT_EQ(last(2), "127.0.0.1 req_ /health 421");
+  static_cast<void>(ask("no request\r\n\r\n"));
+  EXPECT_EQ(last(3), "127.0.0.1 req_  400") << "whose it was and how it is called";
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    text += "One two three four five six seven. ";
+  }
+  const std::string body = Json{{"input", text}, {"response_format", "pcm"}}.dump();
+  test::Client client(server_->addresses().front());
+  client.send(fmt::format("POST /v1/audio/speech HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}",
+                          body.size(), body));
+  client.until("\r\n\r\n");
+  client.abort();
+  EXPECT_EQ(last(4), "127.0.0.1 req_ /v1/audio/speech 200 left");
+  EXPECT_THAT(get("/metrics"), HasSubstr("mynah_requests_left_total 1\n"));
+}
+
+TEST_F(Operation, WyomingRefusesWhatHttpDoes) {
+  ServerOptions with_wyoming = options();
+  const auto [fd, address] = listening();
+  with_wyoming.wyoming_passed = {fd};
+  std::mutex mutex;
+  std::string log;
+  with_wyoming.log = [&](const RequestHead& head, const Served& served) {
+    const std::lock_guard lock(mutex);
+    log += fmt::format("{} {};", head.method, served.status);
+  };
+  serve(with_wyoming);
+  const auto heard = [&](const char* language) {
+    test::Client client(address);
+    client.send(encode("transcribe", {{"language", language}}) +
+                encode("audio-start", {{"rate", 16000}, {"width", 2}, {"channels", 1}}) +
+                encode("audio-chunk", {{"rate", 16000}, {"width", 2}, {"channels", 1}},
+                       std::string(64'000, '\0')) +
+                encode("audio-stop", Json::object()));
+    return client.until("text\"");
+  };
+  EXPECT_THAT(heard("de"), HasSubstr("error"));
+  EXPECT_THAT(heard("en-GB"), Not(HasSubstr("error")));
+  test::Client client(address);
+  client.send(encode("synthesize", {{"text", "One."}, {"voice", {{"name", "nosuch"}}}}));
+  EXPECT_THAT(client.rest(), HasSubstr("nosuch"));
+  static_cast<void>(get("/health"));
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(log, HasSubstr("HEAR 400;"));
+  EXPECT_THAT(log, HasSubstr("SPEAK 404;"));
 }
 
 TEST_F(Operation, SoundOfWhoLeavesCounts) {

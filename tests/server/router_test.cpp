@@ -114,8 +114,11 @@ TEST_F(Routing, TheGateStandsBeforeThem) {
   EXPECT_EQ(answer(locked, "OPTIONS", "/v1/models", {{"Origin", "https://talk.example"}}), "")
       << "a browser asks without the key";
   Response dressed;
-  locked.dress({}, dressed);
+  RequestHead unread;
+  locked.dress(unread, dressed);
   EXPECT_THAT(std::string(dressed.headers.get("x-request-id")), ::testing::StartsWith("req_"));
+  ASSERT_NE(unread.work, nullptr);
+  EXPECT_EQ(unread.work->id(), dressed.headers.get("x-request-id")) << "as the log calls it";
   EXPECT_EQ(dressed.headers.get("x-content-type-options"), "nosniff");
 }
 

@@ -116,7 +116,7 @@ class SocketFront final : public Front {
     return {.status = 400, .body = error.message};
   }
 
-  void dress(const RequestHead& /*head*/, Response& response) override {
+  void dress(RequestHead& /*head*/, Response& response) override {
     response.headers.set("Dressed", "yes");
   }
 

@@ -35,7 +35,7 @@ class SayingFront final : public Front {
     return {.status = 400, .body = error.message};
   }
 
-  void dress(const RequestHead& /*head*/, Response& /*response*/) override {}
+  void dress(RequestHead& /*head*/, Response& /*response*/) override {}
 };
 
 class Https : public ::testing::Test {

@@ -41,8 +41,9 @@ class Front {
   // path is empty where the request could not be read so far.
   [[nodiscard]] virtual Response refusal(const RequestHead& head, const Error& error) const = 0;
 
-  // Adds to an answer what all have, before it is sent.
-  virtual void dress(const RequestHead& head, Response& response) = 0;
+  // Adds to an answer what all have, before it is sent. A request that could not be read has its
+  // name from then on.
+  virtual void dress(RequestHead& head, Response& response) = 0;
 
   // A request is over.
   virtual void on_served(const RequestHead& /*head*/, const Served& /*served*/) {}

@@ -176,13 +176,14 @@ asio::awaitable<bool> Connection::serve_one() {
   }
   if (request.served.status != 0) {
     request.served.took = Clock::now() - request.began;
-    request.served.left = gone_;
+    request.served.left = gone_ && !request.answered;
     front_.on_served(request.head, request.served);
   }
   co_return more;
 }
 
 asio::awaitable<bool> Connection::read_head(Request& request) {
+  request.head.peer = peer_;
   const auto until = request.began + settings_.times.head;
   size_t taken = 0;
   while (!request.parser.is_header_done()) {
@@ -210,7 +211,6 @@ asio::awaitable<bool> Connection::read_head(Request& request) {
   }
   const auto& parsed = request.parser.get();
   RequestHead& head = request.head;
-  head.peer = peer_;
   head.method = std::string(view_of(parsed.method_string()));
   for (const auto& field : parsed) {
     head.headers.add(std::string(view_of(field.name_string())),
@@ -405,6 +405,7 @@ asio::awaitable<bool> Connection::send_outgoing(Request& request, Exchange& exch
       good = co_await send_piece(request, next.body.bytes, next.body.over);
     }
     if (!good || next.body.over) {
+      request.answered = good;
       co_return good;
     }
     if (gone_ || over_) {
@@ -444,7 +445,9 @@ asio::awaitable<bool> Connection::send_head(Request& request, Response& head, bo
     request.served.bytes = head.body.size();
     text += head.body;
   }
-  co_return co_await write(text);
+  const bool sent = co_await write(text);
+  request.answered = sent && whole;
+  co_return sent;
 }
 
 asio::awaitable<bool> Connection::send_piece(Request& request, std::string& bytes, bool last) {

@@ -19,6 +19,7 @@ struct Connection::Request {
   bool chunked = false;   // the answer is
   bool bodiless = false;  // the answer's body is not sent: HEAD
   Response refusal;
+  bool answered = false;  // all of it was sent
   Clock::time_point began{};
   Served served;
 };
