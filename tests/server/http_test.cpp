@@ -10,6 +10,7 @@
 #include "server/http/errors.h"
 #include "server/http/form.h"
 #include "server/http/framing.h"
+#include "server/http/json_text.h"
 #include "server/http/message.h"
 #include "server/http/multipart.h"
 #include "server/http/outbox.h"
@@ -266,13 +267,28 @@ TEST(Errors, AreToldInTheWordsOfRequests) {
   EXPECT_EQ(told("wanted another --format, such as mp3"),
             "wanted another response_format, such as mp3");
   EXPECT_EQ(told("compute with --device cpu (1 GB)"),
-            "compute with --device cpu (1 GB) (options and commands are those of whoever runs the "
-            "server)");
+            "compute with --device cpu (1 GB) (by whoever runs the server)");
+  EXPECT_EQ(told("try `mynah import --language de`"),
+            "try `mynah import --language de` (by whoever runs the server)")
+      << "a command is told as it is";
+  EXPECT_EQ(told("joe speaks en and not 'de'; `mynah voices --lang de` lists those that do"),
+            "joe speaks en and not 'de'; GET /v1/audio/voices lists those that do");
+  EXPECT_EQ(told("`mynah voices"), "`mynah voices") << "no end of it";
   EXPECT_THAT(told("try `mynah pull kokoro`"), HasSubstr("whoever runs the server"));
   EXPECT_EQ(told("this server was started with --offline"),
             "this server was started with --offline");
   EXPECT_EQ(told("found '--' and --"), "found '--' and --");
   EXPECT_THAT(told("samples without a header want --raw"), HasSubstr("as a WAV has one"));
+}
+
+TEST(Errors, NameTheFieldThatTheyBeginWith) {
+  const auto field = [](const char* message) {
+    return parse_object(openai_error_text({ErrorCode::Usage, message}))["error"]["param"];
+  };
+  EXPECT_EQ(field("--language: wanted a code, found 'xx'"), "language");
+  EXPECT_EQ(field("input: nothing in it can be spoken"), "input");
+  EXPECT_TRUE(field("a.wav: wanted sound").is_null()) << "a file is no field";
+  EXPECT_TRUE(field("voice").is_null());
 }
 
 }  // namespace

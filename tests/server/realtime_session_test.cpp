@@ -206,6 +206,10 @@ TEST_F(RealtimeServer, BadEventsAreAnsweredAndKillNothing) {
       EXPECT_EQ(error["code"], code) << event;
     }
   }
+  const Json refused = ask(client,
+                           R"({"type": "session.update",
+          "session": {"audio": {"input": {"transcription": {"language": "de"}}}}})");
+  EXPECT_EQ(refused["error"]["param"], "session.audio.input.transcription.language");
   EXPECT_EQ(ask(client, R"({"type": "session.update", "session": {}})")["type"], "session.updated");
 }
 

@@ -165,6 +165,14 @@ TEST_F(Routing, ABasePathIsTakenOff) {
   EXPECT_EQ(moved.error().headers.get("location"), "/x/");
 }
 
+TEST(JsonText, ThatIsNoneSaysWhere) {
+  EXPECT_EQ(json_fault(R"({"a": 1})"), "");
+  EXPECT_EQ(json_fault("[1]"), "");
+  EXPECT_EQ(json_fault(R"({"a": 1,})"), "what is no JSON near byte 9 of 9");
+  EXPECT_EQ(json_fault("{'a': 1}"), "what is no JSON near byte 2 of 8");
+  EXPECT_THAT(json_fault(std::string(1'000'000, '[')), HasSubstr("64 deep"));
+}
+
 TEST(JsonText, IsAnObjectThatNestsAsClientsDo) {
   EXPECT_EQ(parse_object(R"({"a": "[[[\"{", "b": [1]})")["b"][0], 1);
   EXPECT_FALSE(parse_object("{").is_object());

@@ -165,6 +165,11 @@ void hear_file(const FormFile& file, const AudioOpenOptions& audio,
   hear(job, how, hearing, observer, stop);
 }
 
+std::string refused_field(const Recognizer& recognizer, RecognizerOptions options) {
+  options.decoding.language = "auto";
+  return recognizer.check(options) ? "language" : "";
+}
+
 std::string text_of_whole(const Transcript& transcript) {
   return std::string(trimmed(text_of(transcript.segments), " "));
 }

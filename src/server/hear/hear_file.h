@@ -46,6 +46,9 @@ void hear_file(const FormFile& file, const AudioOpenOptions& audio,
                const RecognizerOptions& options, const Hearing& hearing,
                RecognizerObserver& observer, const std::stop_token& stop);
 
+// The field of a request that makes the model refuse those options; "": none alone.
+[[nodiscard]] std::string refused_field(const Recognizer& recognizer, RecognizerOptions options);
+
 // The transcript's text without the space that Whisper writes before every word.
 [[nodiscard]] std::string text_of_whole(const Transcript& transcript);
 

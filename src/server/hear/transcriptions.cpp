@@ -181,7 +181,7 @@ void transcribe(const HearingParts& parts, Task task, Exchange& exchange) {
   }
   const Recognizer& recognizer = *hearing->lease->recognizer;
   if (const Status checked = recognizer.check(request->options); !checked) {
-    exchange.answer(openai_error(checked.error()));
+    exchange.answer(openai_error(checked.error(), refused_field(recognizer, request->options)));
     return;
   }
   AudioOpenOptions audio;

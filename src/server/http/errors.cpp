@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -62,6 +63,78 @@ constexpr std::array<OptionField, 9> kOptionFields = {{{"format", "response_form
                                                        {"temperature", "temperature"},
                                                        {"voice", "voice"}}};
 
+// What a command that lists something is as a request.
+struct CommandRoute {
+  std::string_view command;
+  std::string_view route;
+};
+
+constexpr std::array<CommandRoute, 2> kCommandRoutes = {
+    {{"mynah voices", "GET /v1/audio/voices"}, {"mynah models list --all", "GET /v1/registry"}}};
+
+// An error's message piece by piece, in the words of requests.
+class Retelling {
+ public:
+  // What stands between backquotes.
+  void tell_command(std::string_view command) {
+    const auto route = std::ranges::find_if(kCommandRoutes, [command](const CommandRoute& one) {
+      return command == one.command || command.starts_with(std::string(one.command) + " --");
+    });
+    if (route != kCommandRoutes.end()) {
+      told_ += route->route;
+      return;
+    }
+    told_ += fmt::format("`{}`", command);
+    for_owner_ = for_owner_ || command.starts_with("mynah ");
+  }
+
+  // What does not.
+  void tell_prose(std::string_view left) {
+    for_owner_ = for_owner_ || left.contains("'mynah ");
+    while (true) {
+      const size_t at = left.find("--");
+      told_ += left.substr(0, at);
+      if (at == std::string_view::npos) {
+        return;
+      }
+      left.remove_prefix(at + 2);
+      const std::string_view option =
+          left.substr(0, left.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
+      const auto field = std::ranges::find(kOptionFields, option, &OptionField::option);
+      if (field != kOptionFields.end()) {
+        told_ += field->field;
+      } else {
+        told_ += fmt::format("--{}", option);
+        for_owner_ = for_owner_ || (!option.empty() && option.front() != '-');
+      }
+      left.remove_prefix(option.size());
+    }
+  }
+
+  [[nodiscard]] std::string told() && {
+    if (told_.contains("--raw")) {
+      told_ += " (over HTTP: send samples with a header, as a WAV has one)";
+    } else if (for_owner_ && !told_.contains("server")) {
+      told_ += " (by whoever runs the server)";
+    }
+    return std::move(told_);
+  }
+
+ private:
+  std::string told_;
+  bool for_owner_ = false;  // something in it is no client's to do
+};
+
+// The field that a message begins with, as they do that are about one; "": none.
+std::string field_of(std::string_view message) {
+  const std::string_view begin = message.substr(0, message.find(": "));
+  const bool known =
+      begin.size() < message.size() &&
+      (begin == "input" ||
+       std::ranges::find(kOptionFields, begin, &OptionField::field) != kOptionFields.end());
+  return known ? std::string(begin) : std::string();
+}
+
 }  // namespace
 
 int error_status(ErrorCode code) {
@@ -87,33 +160,20 @@ int error_status(ErrorCode code) {
 }
 
 std::string client_message(const Error& error) {
-  std::string told;
-  bool for_owner = error.message.contains("`mynah ") || error.message.contains("'mynah ");
+  Retelling retelling;
   std::string_view left = error.message;
-  while (true) {
-    const size_t at = left.find("--");
-    told += left.substr(0, at);
-    if (at == std::string_view::npos) {
+  while (!left.empty()) {
+    const size_t begin = left.find('`');
+    retelling.tell_prose(left.substr(0, begin));
+    const size_t end = begin == std::string_view::npos ? begin : left.find('`', begin + 1);
+    if (end == std::string_view::npos) {
+      retelling.tell_prose(begin == end ? std::string_view() : left.substr(begin));
       break;
     }
-    left.remove_prefix(at + 2);
-    const size_t end = left.find_first_not_of("abcdefghijklmnopqrstuvwxyz-");
-    const std::string_view option = left.substr(0, end);
-    const auto field = std::ranges::find(kOptionFields, option, &OptionField::option);
-    if (field != kOptionFields.end()) {
-      told += field->field;
-    } else {
-      told += fmt::format("--{}", option);
-      for_owner = for_owner || (!option.empty() && option.front() != '-');
-    }
-    left.remove_prefix(option.size());
+    retelling.tell_command(left.substr(begin + 1, end - begin - 1));
+    left.remove_prefix(end + 1);
   }
-  if (told.contains("--raw")) {
-    told += " (over HTTP: send samples with a header, as a WAV has one)";
-  } else if (for_owner && !told.contains("server")) {
-    told += " (options and commands are those of whoever runs the server)";
-  }
-  return told;
+  return std::move(retelling).told();
 }
 
 void set_retry_after(Response& response, std::chrono::milliseconds wait) {
@@ -124,12 +184,13 @@ void set_retry_after(Response& response, std::chrono::milliseconds wait) {
 
 std::string openai_error_text(const Error& error, const std::string& param,
                               const std::string& code) {
-  Json told = {{"message", client_message(error)},
+  const std::string message = client_message(error);
+  Json told = {{"message", message},
                {"type", openai_type(error_status(error.code))},
                {"param", nullptr},
                {"code", nullptr}};
-  if (!param.empty()) {
-    told["param"] = param;
+  if (const std::string field = param.empty() ? field_of(message) : param; !field.empty()) {
+    told["param"] = field;
   }
   if (!code.empty()) {
     told["code"] = code;

@@ -16,7 +16,8 @@ namespace mynah::server {
 [[nodiscard]] int error_status(ErrorCode code);
 
 // An error's message for who knows mynah by its requests: options of the command line that are
-// fields there are called so, and of the others it is said whose they are.
+// fields there are called so, commands that list something are the requests that do, and of the
+// others it is said whose they are.
 [[nodiscard]] std::string client_message(const Error& error);
 
 // When to ask again, in the headers that libraries obey.
@@ -27,7 +28,8 @@ void set_retry_after(Response& response, std::chrono::milliseconds wait);
                                             const std::string& code = {});
 
 // As OpenAI's API tells errors: {"error":{"message","type","param","code"}}, with the headers that
-// libraries obey. `param`: the field that is wrong; "": none in particular. `code`: for programs;
+// libraries obey. `param`: the field that is wrong; "": the one that the message begins with.
+// `code`: for programs;
 // "": that of the error.
 [[nodiscard]] Response openai_error(const Error& error, const std::string& param = {},
                                     const std::string& code = {});

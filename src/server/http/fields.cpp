@@ -132,8 +132,10 @@ std::expected<FieldValues, FieldError> FieldValues::of_json(FieldTable table,
         names.push_back(field.name);
       }
     }
-    return wrong_field("", fmt::format("wanted a JSON object{}{}", names.empty() ? "" : " with ",
-                                       fmt::join(names, " and ")));
+    const std::string fault = trimmed(text, " \t\r\n").empty() ? "none" : json_fault(text);
+    return wrong_field(
+        "", fmt::format("wanted a JSON object{}{}{}{}", names.empty() ? "" : " with ",
+                        fmt::join(names, " and "), fault.empty() ? "" : ", found ", fault));
   }
   FieldValues values(table);
   for (const Field& field : table) {

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include <fmt/format.h>
+
 namespace mynah::server {
 namespace {
 
@@ -46,6 +48,22 @@ nlohmann::ordered_json parse_object(std::string_view text) {
     return Json(Json::value_t::discarded);
   }
   return Json::parse(text.begin(), text.end(), nullptr, false);
+}
+
+std::string json_fault(std::string_view text) {
+  if (is_too_much(text)) {
+    return fmt::format("JSON with values in values more than {} deep, or more than {} members",
+                       kMostDepth, kMostMembers);
+  }
+  try {
+    const auto json = nlohmann::ordered_json::parse(text);
+    static_cast<void>(json);
+  } catch (const nlohmann::ordered_json::parse_error& error) {
+    return fmt::format("what is no JSON near byte {} of {}", error.byte, text.size());
+  } catch (const nlohmann::ordered_json::exception&) {
+    return "JSON with a number that is too large";
+  }
+  return {};
 }
 
 std::string json_text(const nlohmann::ordered_json& json) {

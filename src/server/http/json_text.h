@@ -12,6 +12,9 @@ namespace mynah::server {
 // stand in values so deep that looking at them would take all of a thread's stack.
 [[nodiscard]] nlohmann::ordered_json parse_object(std::string_view text);
 
+// What is wrong with a text that is not JSON, and where; "": it is JSON.
+[[nodiscard]] std::string json_fault(std::string_view text);
+
 // On one line without its end; text that is not UTF-8 gets U+FFFD where it is broken.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);
 

@@ -112,8 +112,9 @@ std::expected<jobs::JobRequest, FieldError> read_request(const JobService& jobs,
   if (!hearing) {
     return wrong("model", hearing.error());
   }
-  if (Status checked = hearing->lease->recognizer->check(transcription->options); !checked) {
-    return wrong("", std::move(checked).error());
+  const Recognizer& recognizer = *hearing->lease->recognizer;
+  if (Status checked = recognizer.check(transcription->options); !checked) {
+    return wrong(refused_field(recognizer, transcription->options), std::move(checked).error());
   }
   request.parameters = job_parameters(task, name_of(file), body);
   return request;

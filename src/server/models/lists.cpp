@@ -74,17 +74,22 @@ Handler audio_models(const Service& service) {
 
 Handler audio_voices(const Service& service) {
   return [&service](Exchange& exchange) {
-    std::vector<std::string> names;
-    for (const SpeechModel& model : service.speech_models()) {
-      for (const InstalledVoice& voice : model.voices) {
-        names.push_back(voice.name);
-      }
-    }
-    std::ranges::copy(openai_voices(), std::back_inserter(names));
     Json voices = Json::array();
     const bool plain = exchange.head().asked("legacy") == "true";
-    for (const std::string& name : names) {
-      voices.push_back(plain ? Json(name) : Json{{"id", name}, {"name", name}});
+    const auto add = [&](const std::string& name, const std::string& language) {
+      Json voice = {{"id", name}, {"name", name}};
+      if (!language.empty()) {
+        voice["language"] = language;
+      }
+      voices.push_back(plain ? Json(name) : std::move(voice));
+    };
+    for (const SpeechModel& model : service.speech_models()) {
+      for (const InstalledVoice& voice : model.voices) {
+        add(voice.name, voice.language);
+      }
+    }
+    for (const std::string& name : openai_voices()) {
+      add(name, {});
     }
     exchange.answer({.body = line_of({{"voices", voices}})});
   };

@@ -131,8 +131,14 @@ Dialogue::Done Dialogue::update_session(const Json& event) {
   }
   if (ear_ != nullptr) {
     if (const Status configured = ear_->configure(changed.hearing()); !configured) {
-      return std::unexpected(
-          Refusal{.error = configured.error(), .field = "session.audio.input.transcription"});
+      const ErrorCode code = configured.error().code;
+      const bool of_model = configured.error().message.starts_with("model: ");
+      const bool of_language = code == ErrorCode::InvalidInput || code == ErrorCode::Unsupported;
+      return std::unexpected(Refusal{
+          .error = configured.error(),
+          .field = fmt::format("session.audio.input.transcription{}", of_model      ? ".model"
+                                                                      : of_language ? ".language"
+                                                                                    : "")});
     }
   }
   settings_ = std::move(changed);
