@@ -5,11 +5,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/ascii.h"
 #include "engine/open_placer.h"
 #include "server/http/errors.h"
 #include "server/http/json_text.h"
+#include "server/http/passed_over.h"
 
 namespace mynah::server {
 namespace {
@@ -158,14 +160,13 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
     return Plan{.accepts = route->accepts, .handler = route->handler, .socket = route->socket};
   }
   return Plan{.accepts = route->accepts,
-              .handler = [this, handle = route->handler](Exchange& exchange) {
-                have_handled(handle, exchange);
-              }};
+              .handler = [this, route](Exchange& exchange) { have_handled(*route, exchange); }};
 }
 
-void Router::have_handled(const Handler& handle, Exchange& exchange) {
+void Router::have_handled(const Route& route, Exchange& exchange) {
   const std::shared_ptr<RequestWork>& work = exchange.head().work;
   work->arrive();
+  work->pass_over(passed_over_fields(route, exchange.head(), exchange.body()));
   if (const std::string wanted = keep_alive_of(exchange); !wanted.empty()) {
     const auto idle = engine::parse_keep_alive("keep_alive", wanted);
     if (!idle) {
@@ -179,7 +180,7 @@ void Router::have_handled(const Handler& handle, Exchange& exchange) {
   }
   const WorkBoard::Entry entry(*board_, work);
   const RequestScope scope(work);
-  handle(exchange);
+  route.handler(exchange);
 }
 
 std::string Router::id_of(const RequestHead& head) {
@@ -215,12 +216,12 @@ void Router::dress(RequestHead& head, Response& response) {
         "X-Mynah-Queue-Ms",
         fmt::format("{:.1f}", std::chrono::duration<double, std::milli>(*waited).count()));
   }
-  constexpr int kTooManyRequests = 429;
   if (const auto& passed_over = head.work->passed_over(); !passed_over.empty()) {
     const std::string_view more = response.headers.get(kIgnoredHeader);
     response.headers.set(kIgnoredHeader, fmt::format("{}{}{}", fmt::join(passed_over, ", "),
                                                      more.empty() ? "" : ", ", more));
   }
+  constexpr int kTooManyRequests = 429;
   if (response.status == kTooManyRequests && !response.headers.has("retry-after-ms")) {
     set_retry_after(response, retry_after_ ? retry_after_() : std::chrono::milliseconds(1000));
   }

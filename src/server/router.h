@@ -52,7 +52,7 @@ class Router final : public Front {
   // What the client calls the request where that is a name, else one of ours.
   [[nodiscard]] std::string id_of(const RequestHead& head);
   // On the handler's thread.
-  void have_handled(const Handler& handle, Exchange& exchange);
+  void have_handled(const Route& route, Exchange& exchange);
   // What is added to "there is nothing at PATH".
   [[nodiscard]] std::string suggestion_for(std::string_view path) const;
   // The methods that a path knows: "GET, HEAD".

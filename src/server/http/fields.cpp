@@ -217,14 +217,4 @@ std::vector<std::string> FieldValues::texts(std::string_view name) const {
   return value == nullptr ? std::vector<std::string>() : value->get<std::vector<std::string>>();
 }
 
-std::vector<std::string> FieldValues::ignored() const {
-  std::vector<std::string> names;
-  for (const Field& field : table_) {
-    if (field.ignored && has(field.name)) {
-      names.emplace_back(field.name);
-    }
-  }
-  return names;
-}
-
 }  // namespace mynah::server

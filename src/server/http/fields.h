@@ -41,7 +41,8 @@ struct Field {
 using FieldTable = std::span<const Field>;
 
 // What came with a request, read by its table: a getter's name must stand there. What is null, or
-// in a form empty, is not there. Fields that no table has are passed over, as OpenAI does.
+// in a form empty, is not there. Fields that no table has are passed over, as OpenAI does, and
+// named (passed_over.h).
 class FieldValues {
  public:
   // InvalidInput, with the field: what is no object, is not of its field's type, out of its range,
@@ -61,9 +62,6 @@ class FieldValues {
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
   // Of type Any, as it came; null: there is none.
   [[nodiscard]] const nlohmann::ordered_json* find(std::string_view name) const;
-
-  // The fields that came and do nothing here.
-  [[nodiscard]] std::vector<std::string> ignored() const;
 
  private:
   explicit FieldValues(FieldTable table) : table_(table) {}

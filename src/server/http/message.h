@@ -15,6 +15,9 @@
 
 namespace mynah::server {
 
+// What of a request does nothing here, in its answer.
+inline constexpr const char* kIgnoredHeader = "X-Mynah-Ignored";
+
 // Names and values in the order in which they came. Names are compared without regard to case.
 class Headers {
  public:

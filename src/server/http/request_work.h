@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mynah::server {
 
@@ -34,6 +35,11 @@ class RequestWork {
   // How long the models that it wants are kept once nobody uses them; none: for ever. Before any
   // other thread knows of it.
   void keep_models(std::optional<std::chrono::milliseconds> idle) { kept_ = {.idle = idle}; }
+
+  // The fields that came with it and do nothing here, before any other thread knows of it.
+  void pass_over(std::vector<std::string> fields) { passed_over_ = std::move(fields); }
+
+  [[nodiscard]] const std::vector<std::string>& passed_over() const { return passed_over_; }
 
   struct Kept {
     std::optional<std::chrono::milliseconds> idle;
@@ -77,6 +83,7 @@ class RequestWork {
   const std::string id_;
   std::string owner_;
   std::optional<Kept> kept_;
+  std::vector<std::string> passed_over_;
   std::function<void(double)> spend_;  // null: nobody counts it
   std::atomic<Does> does_{Does::Other};
   std::atomic<Clock::time_point> arrived_{Clock::now()};

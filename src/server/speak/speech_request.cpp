@@ -135,7 +135,6 @@ std::expected<SpeechRequest, FieldError> sound_of(const FieldValues& values) {
   request.options.voice.speed = static_cast<float>(values.number("speed", 1));
   request.options.volume = static_cast<float>(values.number("volume_multiplier", 1));
   request.options.language = language_of_code(values.text("lang_code"));
-  request.ignored = values.ignored();
   const auto* const normalization = values.find("normalization_options");
   if (normalization == nullptr) {
     return request;

@@ -29,7 +29,7 @@ struct SpeechRequest {
   std::optional<int> rate_hz{};  // none: the voice's, of pcm 24 kHz
   bool word_times = true;        // of captions
   SpeakOptions options{};
-  std::vector<std::string> ignored{};  // fields that are understood and do nothing here
+  std::vector<std::string> ignored{};  // parts of it that do nothing here, besides whole fields
 };
 
 // A talk between voices.
