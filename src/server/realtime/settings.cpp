@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "server/http/json_members.h"
 #include "server/http/json_text.h"
 
@@ -41,6 +45,45 @@ constexpr std::array<const char*, 11> kKept = {"instructions",     "tools",
                                                "prompt",           "include",
                                                "output_modalities"};
 constexpr size_t kMostKept = 256U << 10U;
+
+// What is known of a session and of the objects in it; what a client tells again of what it was
+// told is among it.
+constexpr std::string_view kSessionNames =
+    "type object id model audio note expires_at client_secret instructions tools tool_choice "
+    "parallel_tool_calls reasoning max_output_tokens truncation tracing prompt include "
+    "output_modalities";
+// Besides them in the beta.
+constexpr std::string_view kFlatNames =
+    "input_audio_format input_audio_transcription input_audio_noise_reduction turn_detection "
+    "output_audio_format voice speed modalities max_response_output_tokens temperature";
+constexpr std::string_view kInputNames = "format transcription noise_reduction turn_detection";
+constexpr std::string_view kTranscriptionNames = "model language languages prompt keywords";
+constexpr std::string_view kTurnNames =
+    "type threshold prefix_padding_ms silence_duration_ms interrupt_response idle_timeout_ms "
+    "create_response eagerness note";
+constexpr std::string_view kOutputNames = "format voice speed";
+
+bool is_among(std::string_view names, std::string_view name) {
+  const auto words = split_words(names);
+  return std::ranges::find(words, name) != words.end();
+}
+
+// An object without what nobody knows, whose names are told.
+Json known_part(const Json& object, std::string_view known, const std::string& within,
+                std::vector<std::string>& unknown) {
+  if (!object.is_object()) {
+    return object;
+  }
+  Json part = Json::object();
+  for (const auto& [name, value] : object.items()) {
+    if (is_among(known, name)) {
+      part[name] = value;
+    } else {
+      unknown.push_back(within + name);
+    }
+  }
+  return part;
+}
 
 const FormatName& name_of(const SoundFormatWish& format) {
   return *std::ranges::find(kFormats, format.encoding, &FormatName::encoding);
@@ -179,6 +222,7 @@ Done Settings::take_turns(const Json& input) {
     return wrong_field("session.audio.input.turn_detection",
                        "session.audio.input.turn_detection: wanted an object or null");
   }
+  static_cast<void>(known_part(asked, kTurnNames, within, unknown_));
   const Members members(asked, within);
   MYNAH_TRY(const std::string type, members.text("type"));
   if (!type.empty() && type != "server_vad" && type != "semantic_vad") {
@@ -214,7 +258,8 @@ Done Settings::take_turns(const Json& input) {
 Done Settings::take_transcription(const Json& input) {
   const Json& asked = input["transcription"];
   tells_transcripts_ = !asked.is_null();
-  transcription_told_ = asked;
+  transcription_told_ =
+      known_part(asked, kTranscriptionNames, "session.audio.input.transcription.", unknown_);
   if (asked.is_null()) {
     return {};
   }
@@ -251,6 +296,7 @@ Done Settings::take_transcription(const Json& input) {
 }
 
 Done Settings::take_input(const Json& input) {
+  static_cast<void>(known_part(input, kInputNames, "session.audio.input.", unknown_));
   const Members members(input, "session.audio.input.");
   MYNAH_TRY_STATUS(take_format(members, hearing_.format));
   if (input.contains("transcription")) {
@@ -262,6 +308,9 @@ Done Settings::take_input(const Json& input) {
 Done Settings::update(const Json& session) {
   const Json whole = nested(session);
   Settings changed = *this;
+  changed.unknown_.clear();
+  static_cast<void>(known_part(session, fmt::format("{} {}", kSessionNames, kFlatNames), "session.",
+                               changed.unknown_));
   const Members members(whole, "session.");
   MYNAH_TRY(const std::string type, members.text("type"));
   if (!type.empty() && type != "realtime" && type != "transcription") {
@@ -280,7 +329,10 @@ Done Settings::update(const Json& session) {
       MYNAH_TRY_STATUS(changed.take_input(*input));
     }
     MYNAH_TRY(const Json* const output, parts.object("output"));
+    static_cast<void>(known_part(*audio, "input output", "session.audio.", changed.unknown_));
     if (output != nullptr) {
+      static_cast<void>(
+          known_part(*output, kOutputNames, "session.audio.output.", changed.unknown_));
       MYNAH_TRY_STATUS(take_output(*output, "session.audio.output.", changed.speaking_));
     }
   }
@@ -379,6 +431,12 @@ Json Settings::told(const std::string& id, bool beta) const {
     if (name != "output_modalities" && (!transcription_ || name == "include")) {
       told[name] = value;
     }
+  }
+  if (!unknown_.empty()) {
+    constexpr size_t kMostNamed = 20;
+    const std::span all(unknown_);
+    told["note"] = fmt::format("nothing here is called {}",
+                               fmt::join(all.first(std::min(all.size(), kMostNamed)), ", "));
   }
   return told;
 }

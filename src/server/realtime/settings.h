@@ -4,6 +4,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -48,7 +49,7 @@ class Settings {
   Settings(bool transcription, std::string model);
 
   // Takes what `session` says of a session.update. Nothing is changed where something in it is
-  // wrong. What nobody knows is passed over.
+  // wrong. What nobody knows is passed over, and told by name.
   std::expected<void, FieldError> update(const nlohmann::ordered_json& session);
 
   // As they are in effect. `beta`: in the flat names of the beta.
@@ -83,6 +84,7 @@ class Settings {
   SpeakingWish speaking_;
   bool tells_transcripts_ = true;
   bool semantic_ = false;                         // semantic_vad was asked for
+  std::vector<std::string> unknown_;              // of the last update, by their names
   Json transcription_told_;                       // as the client has it
   Json kept_ = nlohmann::ordered_json::object();  // what says nothing here, told again
 };
