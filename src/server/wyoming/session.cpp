@@ -334,13 +334,10 @@ class WyomingSession final : public ByteSession,
     MYNAH_TRY(const Hearing hearing, service_.hearing(asked_.text("name")));
     const Recognizer& recognizer = *hearing.lease->recognizer;
     RecognizerOptions options;
-    // "en" of "en-GB": a language that the model does not know it may find out.
     std::string language = asked_.text("language");
-    language = language.substr(0, language.find_first_of("-_"));
+    language = language.substr(0, language.find_first_of("-_"));  // "en" of "en-GB"
     options.decoding.language = language.empty() ? "auto" : language;
-    if (!recognizer.check(options)) {
-      options.decoding.language = "auto";
-    }
+    MYNAH_TRY_STATUS(recognizer.check(options));
     for (const char* words : {"transcript_names", "transcript_terms"}) {
       for (const Json& word : asked_.data.value(words, Json::array())) {
         options.cutting.hotwords += word.is_string() ? word.get<std::string>() + ", " : "";
