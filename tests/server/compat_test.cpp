@@ -81,7 +81,7 @@ TEST_F(OtherServers, SpeechTakesWhatKokorosClientsSend) {
           "return_download_link": true, "voice_aliases": {"x": "slt"}, "sample_rate": 8000})");
   EXPECT_THAT(told, StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(told, HasSubstr("X-Mynah-Ignored: return_download_link, voice_aliases, "
-                              "normalization_options\r\n"));
+                              "normalization_options, [voice:/etc/passwd.pt]\r\n"));
   for (const auto& [body, wrong] :
        {std::pair(R"({"input": "a", "stream": "no"})", "stream: wanted true or false"),
         std::pair(R"({"input": "a", "sample_rate": 8000.5})", "a whole number from 8000 to 48000"),

@@ -80,12 +80,90 @@ TEST_F(WholeServer, SpeaksAndSaysWhoDid) {
         std::pair(R"({"input": "a", "voice": "a.pt"})", "the file"),
         std::pair(R"({"input": "a", "voice": 5})", "voice: wanted text"),
         std::pair(R"({"input": "a", "response_format": "ogg"})", "wanted mp3"),
-        std::pair("[]", "wanted a JSON object")}) {
+        std::pair("[]", "wanted a JSON object with input"),
+        std::pair("", "wanted a JSON object with input, found none"),
+        std::pair(R"({"input": "a",})", "found what is no JSON near byte 15 of 15")}) {
     const std::string refused = post("/v1/audio/speech", body);
     EXPECT_THAT(refused, StartsWith("HTTP/1.1 40")) << body;
     EXPECT_THAT(refused, HasSubstr(wrong));
     EXPECT_THAT(refused, HasSubstr("x-should-retry: false"));
   }
+}
+
+TEST_F(WholeServer, SpeaksByTheModelThatIsNamed) {
+  serve(options());
+  const auto said = [this](const std::string& more) {
+    return post("/v1/audio/speech", R"({"input": "One.", "response_format": "pcm")" + more + "}");
+  };
+  const std::string named = said(R"(, "model": "builtin", "voice": "alloy")");
+  EXPECT_THAT(named, HasSubstr("X-Mynah-Model: builtin\r\n"));
+  EXPECT_THAT(named, Not(HasSubstr("X-Mynah-Ignored")));
+  EXPECT_THAT(said(R"(, "model": "tts-1")"), Not(HasSubstr("X-Mynah-Ignored")));
+  EXPECT_THAT(said(R"(, "model": "nosuch")"), HasSubstr("X-Mynah-Ignored: model\r\n"));
+  EXPECT_THAT(said(R"(, "model": "../x")"), HasSubstr("found the path"));
+  EXPECT_THAT(said(R"(, "voice": "af_heart")"), StartsWith("HTTP/1.1 200"))
+      << "a voice of Kokoro's, as OpenAI's are";
+  EXPECT_THAT(said(R"(, "voice": "af_hart")"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(WholeServer, StrictNamesAreThoseOfSpeechToo) {
+  ServerOptions strict = options();
+  strict.service.strict = true;
+  strict.service.aliases = {{.name = "mine", .model = "builtin"}, {.name = "ann", .model = "rms"}};
+  serve(std::move(strict));
+  const auto said = [this](const std::string& more) {
+    return post("/v1/audio/speech", R"({"input": "One.", "response_format": "pcm", )" + more + "}");
+  };
+  const std::string refused = said(R"("model": "nosuch")");
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(refused, HasSubstr(R"("param":"model","code":"model_not_found")"));
+  for (const char* known : {"mine", "tts-1", "kokoro", "builtin"}) {
+    EXPECT_THAT(said(fmt::format(R"("model": "{}")", known)), StartsWith("HTTP/1.1 200")) << known;
+  }
+  EXPECT_THAT(said(R"("voice": "ann")"), HasSubstr("X-Mynah-Voice: rms\r\n"));
+}
+
+TEST_F(WholeServer, NamesWhatItPassesOver) {
+  serve(options());
+  const std::string spoken = post(
+      "/v1/audio/speech?verbose=1",
+      R"({"input": "One. [voice:nosuch] Two.", "respones_format": "pcm", "none": null, "a\r\nb": 1})");
+  EXPECT_THAT(spoken, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(spoken,
+              HasSubstr("X-Mynah-Ignored: verbose, respones_format, a??b, [voice:nosuch]\r\n"));
+  const std::string wav = test::wav_of(std::string(32'000, '\0'));
+  EXPECT_THAT(post_form("/v1/audio/transcriptions",
+                        {{"respones_format", "srt"},
+                         {"model", "nosuch"},
+                         {"chunking_strategy[type]", "server_vad"},
+                         {"timestamp_granularities[]", "word"},
+                         {"keep_alive", "5m"},
+                         {"none", ""}},
+                        "file", wav),
+              HasSubstr("X-Mynah-Ignored: respones_format, model\r\n"));
+  EXPECT_THAT(post_form("/v1/jobs", {{"webhok", "http://a"}}, "file", wav),
+              HasSubstr("X-Mynah-Ignored: webhok\r\n"));
+  EXPECT_THAT(post_form("/asr?encode=false&outptu=srt", {}, "audio_file", wav),
+              HasSubstr("X-Mynah-Ignored: outptu\r\n"));
+}
+
+TEST_F(WholeServer, ErrorsNameTheirField) {
+  serve(options());
+  const auto field = [](const std::string& answer) {
+    return Json::parse(test::body_of(answer))["error"]["param"];
+  };
+  const std::string wav = test::wav_of(std::string(32'000, '\0'));
+  EXPECT_EQ(field(post_form("/v1/audio/transcriptions", {{"language", "de"}}, "file", wav)),
+            "language");
+  EXPECT_EQ(field(post_form("/v1/audio/transcriptions", {{"language", "tlh"}}, "file", wav)),
+            "language");
+  EXPECT_TRUE(field(post_form("/v1/audio/translations", {}, "file", wav)).is_null())
+      << "no language would mend that";
+  EXPECT_EQ(field(post("/v1/audio/speech", R"({"input": "a", "voice": "slt", "lang_code": "de"})")),
+            "lang_code");
+  const std::string silent = post("/v1/audio/speech", R"({"input": "今日は", "voice": "slt"})");
+  EXPECT_EQ(field(silent), "input");
+  EXPECT_THAT(silent, HasSubstr("the voice slt speaks en-US and does not read Han"));
 }
 
 TEST_F(WholeServer, HearsInEveryWay) {
@@ -137,7 +215,8 @@ TEST_F(WholeServer, TellsWhatIsHere) {
   serve(std::move(strict));
   EXPECT_THAT(get("/v1/models"), HasSubstr(R"("id":"builtin")"));
   EXPECT_THAT(get("/v1/models/none"), HasSubstr("model_not_found"));
-  EXPECT_THAT(get("/v1/audio/voices"), HasSubstr(R"({"id":"slt","name":"slt"})"));
+  EXPECT_THAT(get("/v1/audio/voices"),
+              HasSubstr(R"({"id":"slt","name":"slt","language":"en-US"})"));
   EXPECT_THAT(get("/v1/audio/voices?legacy=true"), HasSubstr(R"("slt")"));
   EXPECT_THAT(get("/v1/audio/models"), HasSubstr(R"({"models":[)"));
   EXPECT_THAT(get("/health"), HasSubstr(R"({"status":"ok"})"));

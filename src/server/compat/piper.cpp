@@ -89,11 +89,11 @@ void choose_speaker(const FieldValues& values, Speaking& speaking) {
 }
 
 Result<Speaking> named_or_best(Service& service, const std::string& voice) {
-  auto named = service.speaking(voice, "");
+  auto named = service.speaking({.model = {}, .voice = voice, .language = {}});
   if (named || voice.empty()) {
     return named;
   }
-  return service.speaking("", "");
+  return service.speaking({});
 }
 
 void synthesize(Service& service, const std::string& media_program, Exchange& exchange) {

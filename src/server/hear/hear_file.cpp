@@ -182,6 +182,9 @@ std::string language_name(const std::string& code) {
 void name_hearing(const Hearing& hearing, Response& response) {
   response.headers.set("X-Mynah-Model", hearing.name);
   response.headers.set("X-Mynah-Device", "stt=" + hearing.lease->device());
+  if (hearing.model_passed_over) {
+    response.headers.set(kIgnoredHeader, "model");
+  }
 }
 
 }  // namespace mynah::server

@@ -28,6 +28,12 @@ Status check_is_no_path(const std::string& what, const std::string& name) {
   return {};
 }
 
+std::unexpected<Error> no_model_called(const std::string& name) {
+  return fail(
+      ErrorCode::NotFound,
+      fmt::format("model: there is no '{}' here; GET /v1/models lists what there is", name));
+}
+
 // "tiny.en" of ".../models/tiny.en/model.gguf", of a folder ".../tiny.en" and of a file
 // ".../tiny.en.gguf".
 std::string name_of(const std::string& path) {
@@ -103,15 +109,16 @@ Result<Hearing> Service::hearing(const std::string& name) {
   MYNAH_TRY_STATUS(check_is_no_path("model", name));
   std::string meant = name.empty() ? std::string() : meant_by(name);
   if (meant.empty() && options_.strict && !name.empty() && !is_openai_model(name)) {
-    return fail(
-        ErrorCode::NotFound,
-        fmt::format("model: there is no '{}' here; GET /v1/models lists what there is", name));
+    return no_model_called(name);
   }
+  const bool passed_over = meant.empty() && !name.empty() && !is_openai_model(name);
   if (meant.empty()) {
     const std::lock_guard lock(mutex_);
     meant = default_;
   }
-  return open_model(std::move(meant));
+  MYNAH_TRY(Hearing hearing, open_model(std::move(meant)));
+  hearing.model_passed_over = passed_over;
+  return hearing;
 }
 
 Result<Hearing> Service::open_model(std::string meant) {
@@ -368,34 +375,67 @@ std::chrono::milliseconds Service::estimated_wait() {
   return std::chrono::milliseconds(static_cast<int64_t>(wait_ms));
 }
 
-Result<Speaking> Service::speaking(const std::string& voice, const std::string& language) {
+Result<std::string> Service::speaking_meant_by(const std::string& name) const {
+  MYNAH_TRY_STATUS(check_is_no_path("model", name));
+  const auto alias = std::ranges::find(options_.aliases, name, &Alias::name);
+  std::string called = alias == options_.aliases.end() ? name : alias->model;
+  if (!called.empty()) {
+    const auto own = store().find(called);
+    if ((own && is_for(own->family, FamilyKind::Speech)) || called == "builtin") {
+      return called;
+    }
+  }
+  if (options_.strict && !name.empty() && !is_openai_model(name)) {
+    return no_model_called(name);
+  }
+  return std::string();
+}
+
+Result<Speaking> Service::speaking(const SpeakingAsk& asked) {
   if (const auto work = RequestWork::here()) {
     work->want(RequestWork::Does::Speak);
   }
+  const auto alias = std::ranges::find(options_.aliases, asked.voice, &Alias::name);
+  const std::string voice = alias == options_.aliases.end() ? asked.voice : alias->model;
   if (is_voice_file(voice)) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("voice: wanted a name, found the file '{}'", voice));
   }
-  // OpenAI's voices are those of other models: each has some that sound like it, or any will do.
+  MYNAH_TRY(const std::string named, speaking_meant_by(asked.model));
+  // OpenAI's voices, and Kokoro's where it is not here, are those of other models: each has some
+  // that sound like it, or any will do.
   std::vector<std::string> wanted = {voice};
+  const std::string any = named.empty() ? options_.voice : std::string();
   if (const auto like = voices_like(voice); !like.empty()) {
     wanted.insert(wanted.end(), like.begin(), like.end());
-    wanted.push_back(options_.voice);
+    wanted.push_back(any);
   } else if (voice.empty()) {
-    wanted = {options_.voice};
+    wanted = {any};
   }
-  Result<Speaking> found = speaking_by(wanted.front(), language);
+  const bool passed_over = !asked.model.empty() && named.empty() && !is_openai_model(asked.model);
+  const auto by = [&](const std::string& model, const std::string& as) -> Result<Speaking> {
+    MYNAH_TRY(Speaking speaking, speaking_by(model, as, asked.language));
+    speaking.model_passed_over = passed_over;
+    return speaking;
+  };
+  const std::string& model = named.empty() ? options_.voice_model : named;
+  Result<Speaking> found = by(model, wanted.front());
   for (size_t i = 1; !found && i < wanted.size(); ++i) {
-    if (auto other = speaking_by(wanted[i], language)) {
+    if (auto other = by(model, wanted[i])) {
       return other;
     }
+  }
+  // Some of those names are what clients of other servers call whichever model there is.
+  if (!found && !named.empty() && is_openai_model(asked.model)) {
+    return by(options_.voice_model, voice);
   }
   return found;
 }
 
-Result<Speaking> Service::speaking_by(const std::string& voice, const std::string& language) {
+Result<Speaking> Service::speaking_by(const std::string& model, const std::string& voice,
+                                      const std::string& language) {
   engine::SynthesizerWish wish;
-  wish.model = options_.voice_model;
+  wish.model = model;
   wish.language = language;
   wish.reads = true;
   wish.voice = voice;

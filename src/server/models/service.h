@@ -16,7 +16,8 @@
 
 namespace mynah::server {
 
-// A name that clients use, and what is meant by it here: OpenAI's names for models, for one.
+// A name that clients use, and what is meant by it here: OpenAI's names for models, for one, or a
+// voice's.
 struct Alias {
   std::string name;
   std::string model;
@@ -46,14 +47,23 @@ struct HearingModel {
 struct Hearing {
   engine::Leases<engine::OpenedRecognizer>::Lease lease;
   std::string name;
+  bool model_passed_over = false;         // the one that was asked for is not here
   std::atomic<int>* under_way = nullptr;  // how many recordings are being heard
   Metrics* metrics = nullptr;
+};
+
+// Whom a client wants to hear; "" each: it does not say.
+struct SpeakingAsk {
+  std::string model;
+  std::string voice;
+  std::string language;
 };
 
 struct Speaking {
   engine::Leases<engine::OpenedSynthesizer>::Lease lease;
   std::string name;
   std::string voice;
+  bool model_passed_over = false;  // the one that was asked for is not here
   Metrics* metrics = nullptr;
 };
 
@@ -86,8 +96,10 @@ class Service {
   // here.
   [[nodiscard]] Status take_as_default(const std::string& name);
 
-  // The model that has that voice ("": any). NotFound where nobody has.
-  [[nodiscard]] Result<Speaking> speaking(const std::string& voice, const std::string& language);
+  // The model that is named, where it is here, else one that has that voice. NotFound where it has
+  // not that voice, where nobody has, and for names of models that are not here where names are
+  // strict.
+  [[nodiscard]] Result<Speaking> speaking(const SpeakingAsk& asked);
 
   // Those that speak, best first, each with the voices that speaking() takes: all that are here, or
   // the one that the server was started with; built in ones as the model "builtin".
@@ -144,8 +156,12 @@ class Service {
   Service(ServiceOptions options, engine::Surroundings surroundings,
           std::unique_ptr<engine::Engine> engine);
 
-  // The model that has that very voice.
-  [[nodiscard]] Result<Speaking> speaking_by(const std::string& voice, const std::string& language);
+  // What a client's name for one that speaks means; "": the default. NotFound where names are
+  // strict.
+  [[nodiscard]] Result<std::string> speaking_meant_by(const std::string& name) const;
+  // That model (auto: whichever has it) with that very voice.
+  [[nodiscard]] Result<Speaking> speaking_by(const std::string& model, const std::string& voice,
+                                             const std::string& language);
   // The model that is called so in the store, or by its path.
   [[nodiscard]] Result<Hearing> open_model(std::string meant);
   [[nodiscard]] Result<Speaking> open_voice(const engine::SynthesizerWish& wish);

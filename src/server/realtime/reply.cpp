@@ -116,7 +116,8 @@ class ReplySpeech final : public SpeechObserver {
 Status speak(const ReplyWays& ways, RequestWork& work, Spoken& spoken,
              const std::stop_token& stop) {
   const Reply& reply = spoken.reply;
-  MYNAH_TRY(const Speaking speaking, ways.service.speaking(reply.wish.voice, {}));
+  MYNAH_TRY(const Speaking speaking,
+            ways.service.speaking({.model = {}, .voice = reply.wish.voice, .language = {}}));
   const Synthesizer& synthesizer = *speaking.lease->synthesizer;
   SpeakOptions options = client_speak_options();
   options.voice.voice = speaking.voice;

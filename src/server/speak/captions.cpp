@@ -61,7 +61,7 @@ class StreamedCaptions final : public SoundTaker {
 
   void fail_with(const Error& error) {
     if (!begun_) {
-      exchange_.answer(openai_error(error));
+      exchange_.answer(openai_error(error, refused_field(request_, error)));
       return;
     }
     static_cast<void>(exchange_.write(openai_error_text(error) + "\n"));  // it may have left
@@ -82,9 +82,9 @@ void answer_captioned(Service& service, const std::string& media_program, Exchan
     exchange.answer(openai_error(request.error().error, request.error().field));
     return;
   }
-  const auto speaking = service.speaking(request->voice, request->options.language);
+  const auto speaking = service.speaking(asked_of(*request));
   if (!speaking) {
-    exchange.answer(openai_error(speaking.error(), "voice"));
+    exchange.answer(speaking_error(speaking.error()));
     return;
   }
   Response head;
@@ -93,7 +93,8 @@ void answer_captioned(Service& service, const std::string& media_program, Exchan
     WholeSound sound;
     const auto spoken = speak_sound(*request, *speaking, media_program, sound, exchange);
     head.body = line_of(*request, sound.bytes(), sound.words());
-    exchange.answer(spoken ? std::move(head) : openai_error(spoken.error()));
+    exchange.answer(spoken ? std::move(head)
+                           : openai_error(spoken.error(), refused_field(*request, spoken.error())));
     return;
   }
   head.type = "application/x-ndjson";

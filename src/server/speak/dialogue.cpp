@@ -18,7 +18,9 @@ Result<Speaking> tagged(Service& service, DialogueRequest& request) {
   std::optional<Speaking> all;
   for (const DialogueRequest::Turn& turn : request.turns) {
     if (!voices.contains(turn.voice)) {
-      MYNAH_TRY(Speaking one, service.speaking(turn.voice, request.speech.options.language));
+      SpeakingAsk asked = asked_of(request.speech);
+      asked.voice = turn.voice;
+      MYNAH_TRY(Speaking one, service.speaking(asked));
       if (all && one.name != all->name) {
         return fail(ErrorCode::Unsupported,
                     fmt::format("turns: wanted voices of one model, found {} of {} and one of {}",

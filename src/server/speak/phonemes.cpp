@@ -39,7 +39,8 @@ void answer_phonemes(Service& service, Exchange& exchange) {
   }
   SpeakOptions options = client_speak_options();
   options.language = language_of_code(values->has("language") ? values->text("language") : "a");
-  const auto speaking = service.speaking(values->text("voice"), options.language);
+  const auto speaking =
+      service.speaking({.model = {}, .voice = values->text("voice"), .language = options.language});
   if (!speaking) {
     exchange.answer(openai_error(speaking.error(), values->has("voice") ? "voice" : "language"));
     return;

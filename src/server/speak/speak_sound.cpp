@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "audio/sound_writer.h"
+#include "server/http/errors.h"
+#include "server/http/passed_over.h"
+#include "speech/languages.h"
+#include "text/scripts.h"
+#include "text/spoken/inline_marks.h"
+#include "text/utf8.h"
 
 namespace mynah::server {
 namespace {
@@ -65,6 +73,42 @@ class SpeechToSound final : public SpeechObserver {
   size_t samples_ = 0;
 };
 
+// Why nothing of a text is spoken.
+std::string why_silent(std::string_view text, const Speaking& speaking) {
+  const auto voice = speaking.lease->synthesizer->model().find_voice(speaking.voice);
+  const std::string language = voice ? voice->language : std::string();
+  const Script* script = nullptr;
+  for (const char32_t character : to_code_points(text)) {
+    script = script == nullptr ? foreign_script(character) : script;
+  }
+  if (script == nullptr || script->language == primary_language(language)) {
+    return "wanted words";
+  }
+  return fmt::format(
+      "the voice {} speaks {} and does not read {}; GET /v1/audio/voices says what others speak",
+      speaking.voice, language.empty() ? "another language" : language, script->name);
+}
+
+// Marks of voices that the model has not: the text's own voice goes on.
+std::vector<std::string> unknown_voices(const SpeechRequest& request, const VoiceModel& model) {
+  std::vector<std::string> marks;
+  const bool has_marks =
+      request.options.kind == TextKind::Plain || request.options.kind == TextKind::Markdown;
+  if (!has_marks || !request.input.contains("[voice:")) {
+    return marks;
+  }
+  constexpr size_t kMostNamed = 20;
+  for (const SpeakPart& part : InlineMarks().read(request.input).parts) {
+    const bool known =
+        part.voice.empty() || (!is_voice_file(part.voice) && model.find_voice(part.voice));
+    std::string mark = header_item(fmt::format("[voice:{}]", part.voice));
+    if (!known && marks.size() < kMostNamed && std::ranges::find(marks, mark) == marks.end()) {
+      marks.push_back(std::move(mark));
+    }
+  }
+  return marks;
+}
+
 }  // namespace
 
 Status WholeSound::write(std::span<const std::byte> bytes) {
@@ -112,7 +156,8 @@ Result<double> speak_sound(const SpeechRequest& request, const Speaking& speakin
   speaking.metrics->count_spoken(seconds, observer.age().count());
   MYNAH_TRY_STATUS(spoken);
   if (observer.samples() == 0) {
-    return fail(ErrorCode::InvalidInput, "input: nothing in it can be spoken: wanted words");
+    return fail(ErrorCode::InvalidInput,
+                "input: nothing in it can be spoken: " + why_silent(request.input, speaking));
   }
   MYNAH_TRY_STATUS(writer->finish());
   return seconds;
@@ -126,13 +171,35 @@ std::string sound_type(const SpeechRequest& request) {
       std::ranges::find(kSoundFormats, request.format, &SoundFormatName::format)->media_type);
 }
 
+Response speaking_error(const Error& error) {
+  const bool of_model = error.message.starts_with("model: ");
+  const bool of_language = error.code == ErrorCode::Unsupported;
+  return openai_error(error,
+                      of_model      ? "model"
+                      : of_language ? "lang_code"
+                                    : "voice",
+                      of_model ? "model_not_found" : "");
+}
+
+std::string refused_field(const SpeechRequest& request, const Error& error) {
+  const bool of_language =
+      error.code == ErrorCode::Unsupported && !request.options.language.empty();
+  return of_language ? "lang_code" : "";
+}
+
 void name_speaking(const SpeechRequest& request, const Speaking& speaking, Response& response) {
   response.headers.set("X-Mynah-Model", speaking.name);
   response.headers.set("X-Mynah-Voice", speaking.voice);
   response.headers.set("X-Mynah-Device", "tts=" + speaking.lease->device());
   response.headers.set("X-Accel-Buffering", "no");
-  if (!request.ignored.empty()) {
-    response.headers.set("X-Mynah-Ignored", fmt::format("{}", fmt::join(request.ignored, ", ")));
+  std::vector<std::string> ignored = request.ignored;
+  std::ranges::move(unknown_voices(request, speaking.lease->synthesizer->model()),
+                    std::back_inserter(ignored));
+  if (speaking.model_passed_over) {
+    ignored.emplace_back("model");
+  }
+  if (!ignored.empty()) {
+    response.headers.set(kIgnoredHeader, fmt::format("{}", fmt::join(ignored, ", ")));
   }
 }
 

@@ -64,6 +64,12 @@ class WholeSound final : public SoundTaker {
 // "audio/mpeg".
 [[nodiscard]] std::string sound_type(const SpeechRequest& request);
 
+// Nobody here speaks so: the field that is wrong is the model, the language or the voice.
+[[nodiscard]] Response speaking_error(const Error& error);
+
+// The field that a text is not spoken for; "": the one that the error begins with.
+[[nodiscard]] std::string refused_field(const SpeechRequest& request, const Error& error);
+
 // Names who speaks, and what of the request does nothing.
 void name_speaking(const SpeechRequest& request, const Speaking& speaking, Response& response);
 

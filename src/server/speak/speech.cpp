@@ -55,11 +55,12 @@ class StreamedSound final : public SoundTaker {
     exchange_.end();
   }
 
-  void fail_with(const Error& error) {
+  void fail_with(const Error& error, const std::string& field) {
     if (!begun_) {
-      exchange_.answer(openai_error(error));
+      exchange_.answer(openai_error(error, field));
     } else if (events_) {
-      static_cast<void>(exchange_.write(event(openai_error_text(error))));  // it may have left
+      static_cast<void>(
+          exchange_.write(event(openai_error_text(error, field))));  // it may have left
       exchange_.end();
     } else {
       exchange_.break_off();
@@ -97,13 +98,14 @@ void answer_speech(const SpeechRequest& request, const Speaking& speaking,
     WholeSound sound;
     const auto spoken = speak_sound(request, speaking, media_program, sound, exchange);
     head.body = sound.take_bytes();
-    exchange.answer(spoken ? std::move(head) : openai_error(spoken.error()));
+    exchange.answer(spoken ? std::move(head)
+                           : openai_error(spoken.error(), refused_field(request, spoken.error())));
     return;
   }
   StreamedSound sound(exchange, std::move(head), events);
   const auto spoken = speak_sound(request, speaking, media_program, sound, exchange);
   if (!spoken) {
-    sound.fail_with(spoken.error());
+    sound.fail_with(spoken.error(), refused_field(request, spoken.error()));
     return;
   }
   constexpr double kTokens_per_s = 20;  // as OpenAI's speech models are charged, roughly
@@ -112,9 +114,9 @@ void answer_speech(const SpeechRequest& request, const Speaking& speaking,
 
 void answer_speech(Service& service, const SpeechRequest& request, const std::string& media_program,
                    Exchange& exchange) {
-  const auto speaking = service.speaking(request.voice, request.options.language);
+  const auto speaking = service.speaking(asked_of(request));
   if (!speaking) {
-    exchange.answer(openai_error(speaking.error(), "voice"));
+    exchange.answer(speaking_error(speaking.error()));
     return;
   }
   answer_speech(request, *speaking, media_program, exchange);

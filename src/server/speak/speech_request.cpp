@@ -19,8 +19,9 @@ constexpr double kMostRate_hz = 48000;
 
 // What both requests have.
 constexpr Field kInput = {.name = "input", .help = "The text.", .wanted = true};
-constexpr Field kModel = {.name = "model",
-                          .help = "Passed over: the voice says which model speaks."};
+constexpr Field kModel = {
+    .name = "model",
+    .help = "A model that is here and speaks; one of OpenAI's, or none: the voice's."};
 constexpr Field kVoice = {
     .name = "voice",
     .type = FieldType::Voice,
@@ -131,6 +132,7 @@ std::expected<SpeechRequest, FieldError> sound_of(const FieldValues& values) {
   if (values.has("sample_rate")) {
     request.rate_hz = static_cast<int>(values.number("sample_rate", 0));
   }
+  request.model = values.text("model");
   request.options = client_speak_options();
   request.options.voice.speed = static_cast<float>(values.number("speed", 1));
   request.options.volume = static_cast<float>(values.number("volume_multiplier", 1));
@@ -178,6 +180,10 @@ FieldTable captioned_fields() {
 
 FieldTable dialogue_fields() {
   return kDialogueFields;
+}
+
+SpeakingAsk asked_of(const SpeechRequest& request) {
+  return {.model = request.model, .voice = request.voice, .language = request.options.language};
 }
 
 SpeakOptions client_speak_options() {

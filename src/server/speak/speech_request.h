@@ -10,6 +10,7 @@
 #include "audio/sound_format.h"
 #include "base/result.h"
 #include "server/http/fields.h"
+#include "server/models/service.h"
 #include "speech/synthesizer.h"
 
 namespace mynah::server {
@@ -23,7 +24,8 @@ enum class SoundDelivery : uint8_t {
 
 struct SpeechRequest {
   std::string input;
-  std::string voice;
+  std::string model{};
+  std::string voice{};
   SoundFormat format = SoundFormat::Mp3;
   SoundDelivery delivery = SoundDelivery::Stream;
   std::optional<int> rate_hz{};  // none: the voice's, of pcm 24 kHz
@@ -31,6 +33,9 @@ struct SpeechRequest {
   SpeakOptions options{};
   std::vector<std::string> ignored{};  // parts of it that do nothing here, besides whole fields
 };
+
+// Who is to say it.
+[[nodiscard]] SpeakingAsk asked_of(const SpeechRequest& request);
 
 // A talk between voices.
 struct DialogueRequest {

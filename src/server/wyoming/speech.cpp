@@ -62,7 +62,13 @@ Result<std::unique_ptr<WyomingSpeech>> WyomingSpeech::begin(Service& service, Ke
   }
   std::string name = voice.text("speaker");
   name = name.empty() ? voice.text("name") : name;
-  MYNAH_TRY(Speaking speaking, service.speaking(name, tag_of(voice.text("language"))));
+  auto found_voice =
+      service.speaking({.model = {}, .voice = name, .language = tag_of(voice.text("language"))});
+  if (!found_voice) {
+    turn->end(std::unexpected(found_voice.error()));
+    return std::unexpected(std::move(found_voice).error());
+  }
+  Speaking speaking = *std::move(found_voice);
   SpeakOptions options = client_speak_options();
   options.voice.voice = speaking.voice;
   options.language = tag_of(voice.text("language"));
