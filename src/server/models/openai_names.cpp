@@ -5,6 +5,7 @@
 
 MYNAH_EMBEDDED_FILE(openai_model_table, MYNAH_OPENAI_MODELS)
 MYNAH_EMBEDDED_FILE(openai_voice_table, MYNAH_OPENAI_VOICES)
+MYNAH_EMBEDDED_FILE(kokoro_voice_table, MYNAH_KOKORO_VOICES)
 
 namespace mynah::server {
 
@@ -18,13 +19,15 @@ bool is_openai_model(std::string_view name) {
 std::vector<std::string> voices_like(std::string_view name) {
   constexpr size_t kFields = 4;
   std::vector<std::string> voices;
-  for_each_tsv_line<kFields>(openai_voice_table(), [&](const auto& fields) {
-    for (size_t i = 1; fields[0] == name && i < kFields; ++i) {
-      if (!fields[i].empty()) {
-        voices.emplace_back(fields[i]);
+  for (const std::string_view table : {openai_voice_table(), kokoro_voice_table()}) {
+    for_each_tsv_line<kFields>(table, [&](const auto& fields) {
+      for (size_t i = 1; fields[0] == name && i < kFields; ++i) {
+        if (!fields[i].empty()) {
+          voices.emplace_back(fields[i]);
+        }
       }
-    }
-  });
+    });
+  }
   return voices;
 }
 

@@ -10,7 +10,8 @@ namespace mynah::server {
 // Whether a client that names that model means whichever is here.
 [[nodiscard]] bool is_openai_model(std::string_view name);
 
-// The voices that stand for one of OpenAI's, best first; empty: it is none.
+// The voices that stand for one of OpenAI's, or of Kokoro's English ones, best first; empty: it is
+// none.
 [[nodiscard]] std::vector<std::string> voices_like(std::string_view name);
 
 // OpenAI's voices.
