@@ -357,6 +357,12 @@ TEST(Webhook, GoesToPublicAddressesAndThoseThatAreAllowed) {
     EXPECT_FALSE(rule.may_connect("example.org", bad)) << bad;
   }
   EXPECT_TRUE(rule.may_connect("PRINTER.local", "192.168.1.1"));
+  for (const char* good : {"10.1.0.0/16", "fd00::/8", "::1", "Printer.Local", "my_nas", "7z.lan"}) {
+    EXPECT_TRUE(WebhookRule::check_allowed(good)) << good;
+  }
+  for (const char* bad : {"", "bad addr", "10.1.0.0/33", "10.1.0", "http://printer/", "a:80"}) {
+    EXPECT_FALSE(WebhookRule::check_allowed(bad)) << bad;
+  }
   for (const char* good : {"https://example.org/a?b", "http://[fd12::1]:8/", "http://10.1.9.9"}) {
     EXPECT_TRUE(rule.check(good)) << good;
   }

@@ -45,6 +45,11 @@ void JobFields::declare(Fields& fields) {
 Result<server::JobOptions> JobFields::read(const Environment& environment) const {
   MYNAH_TRY_STATUS(check_number("--jobs", options_.at_once, kMostAtOnce));
   MYNAH_TRY_STATUS(check_number("--job-attempts", options_.most_attempts, kMostAttempts));
+  for (const std::string& one : options_.webhook_allow) {
+    if (const Status allowed = server::WebhookRule::check_allowed(one); !allowed) {
+      return fail(ErrorCode::Usage, "--webhook-allow: " + allowed.error().message);
+    }
+  }
   const auto keep = engine::parse_duration(keep_results_);
   if (!keep || keep->count() <= 0) {
     return fail(ErrorCode::Usage,

@@ -19,6 +19,24 @@ WebhookRule::WebhookRule(const std::vector<std::string>& allowed) {
   }
 }
 
+Status WebhookRule::check_allowed(const std::string& one) {
+  if (AddressRange::parse(one)) {
+    return {};
+  }
+  const auto may_stand = [](char c) {
+    return is_ascii_alnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+  };
+  // What has no letter is an address that is wrong.
+  if (std::ranges::all_of(one, may_stand) &&
+      one.find_first_not_of("0123456789.") != std::string::npos) {
+    return {};
+  }
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("wanted an address, a range such as 10.0.0.0/8 or a host's name, found "
+                          "'{}'",
+                          one));
+}
+
 Status WebhookRule::check(const std::string& url) const {
   constexpr size_t kMost = 2048;
   const auto parsed = parse_url(url);

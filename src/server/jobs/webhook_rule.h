@@ -14,6 +14,9 @@ class WebhookRule {
   // `allowed`: addresses, ranges and names of hosts that are private and may be told all the same.
   explicit WebhookRule(const std::vector<std::string>& allowed);
 
+  // InvalidInput for what is none of these.
+  [[nodiscard]] static Status check_allowed(const std::string& one);
+
   // Of what a client asks for. InvalidInput where it is no address of the web, or one of a host
   // that is known to be refused.
   [[nodiscard]] Status check(const std::string& url) const;
