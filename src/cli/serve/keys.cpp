@@ -130,7 +130,14 @@ Result<int> KeysCommand::add(Context& context) const {
   MYNAH_TRY_STATUS(check_link());
   server::Key key;
   key.name = words_[1];
-  MYNAH_TRY(key.rights, server::parse_rights(rights_));
+  if (const Status named = server::check_key_name(key.name); !named) {
+    return fail(ErrorCode::Usage, "add: " + named.error().message);
+  }
+  const auto rights = server::parse_rights(rights_);
+  if (!rights) {
+    return fail(ErrorCode::Usage, "--" + rights.error().message);
+  }
+  key.rights = *rights;
   key.limits = limits_;
   MYNAH_TRY(const std::string secret, server::add_key(file_, key));
   if (context.json) {

@@ -227,7 +227,7 @@ Result<std::string> add_key(const std::string& path, Key key) {
   MYNAH_TRY(const FileLock lock, lock_of(path));
   MYNAH_TRY(std::vector<Key> keys, kept_keys(path));
   if (std::ranges::find(keys, key.name, &Key::name) != keys.end()) {
-    return fail(ErrorCode::Usage,
+    return fail(ErrorCode::InvalidInput,
                 fmt::format("there is a key {0}: `mynah keys remove {0}` takes it away", key.name));
   }
   MYNAH_TRY(std::string secret, new_key());
@@ -245,7 +245,7 @@ Status remove_keys(const std::string& path, std::span<const std::string> names) 
   std::ranges::transform(keys, std::back_inserter(known), &Key::name);
   for (const std::string& name : names) {
     if (std::erase_if(keys, [&](const Key& key) { return key.name == name; }) == 0) {
-      return fail(ErrorCode::NotFound,
+      return fail(ErrorCode::Environment,
                   fmt::format("there is no key {}{}", name, suggestion(name, known)));
     }
   }

@@ -173,7 +173,7 @@ Status Tls::reload() {
   for (const std::string& file : {files_.certificate, files_.key}) {
     std::error_code error;
     if (!std::filesystem::exists(file, error)) {
-      return fail(ErrorCode::NotFound, fmt::format("there is no file {}", file));
+      return fail(ErrorCode::Environment, fmt::format("there is no file {}", file));
     }
   }
   const auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
