@@ -161,7 +161,7 @@ std::string architecture_of(const place::Placer& placer) {
 }  // namespace
 
 std::string OpenedRecognizer::device() const {
-  return placer ? placer->device(id) : "cpu";
+  return model != nullptr && placer ? placer->device(id) : "cpu";
 }
 
 Status OpenedRecognizer::warm_up() const {

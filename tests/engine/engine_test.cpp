@@ -88,7 +88,7 @@ TEST_F(Opening, WithoutModelsTheBuiltinRecogniserHearsAndIsNoted) {
   const auto opened = open_recognizer(hearing, surroundings);
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->model_path, "");
-  EXPECT_EQ(opened->device(), "");  // nothing of it is placed
+  EXPECT_EQ(opened->device(), "cpu");  // where it computes, though nothing of it is placed
   EXPECT_EQ(opened->architecture, "");
   EXPECT_THAT(opened->explanation, ElementsAre("model builtin: no model was pulled"));
   ASSERT_THAT(codes(), ElementsAre("builtin-recognizer"));
