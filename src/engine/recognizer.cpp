@@ -64,10 +64,9 @@ Result<FoundModel> find_named(const Store& store, const RecognizerWish& wish,
   if (may_pull(*entry, wish, surroundings)) {
     return pull_model_of(*entry, store, surroundings);
   }
-  return fail(
-      ErrorCode::Environment,
-      fmt::format("the model {0} is not on this machine: run 'mynah pull {0}', or add --yes",
-                  entry->name));
+  return fail(ErrorCode::Environment,
+              fmt::format("the model {0} is not on this machine: run 'mynah pull {0}'{1}",
+                          entry->name, surroundings.may_pull ? ", or add --yes" : ""));
 }
 
 // No model named: the newest Whisper of the store, else tiny.en pulled, else the built-in one.
@@ -180,6 +179,24 @@ std::string hearing_model(const RecognizerWish& wish, const Environment& environ
   }
   const auto resolved = store.resolve(wish.model);
   return resolved ? resolved->path : std::string();
+}
+
+Result<std::string> check_hearing_model(const RecognizerWish& wish,
+                                        const Environment& environment) {
+  const Store store(store_folders(environment));
+  FoundModel found;
+  if (wish.model != "auto") {
+    MYNAH_TRY(found, find_named(store, wish, {.environment = environment}));
+  } else if (const auto newest = newest_recogniser(store)) {
+    found = {.path = newest->path(), .why = {}, .name = newest->name};
+  }
+  if (found.path.empty()) {
+    return found.path;
+  }
+  if (auto file = open_hearing(found.path); !file) {
+    return std::unexpected(as_stored(std::move(file).error(), found.name, "--model OTHER"));
+  }
+  return found.path;
 }
 
 Result<OpenedRecognizer> open_recognizer(const RecognizerWish& wish,

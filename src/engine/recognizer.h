@@ -54,6 +54,11 @@ Result<OpenedRecognizer> open_recognizer(const RecognizerWish& wish,
 // The file of the model that open_recognizer() takes; "": the built-in one, or one that it pulls.
 [[nodiscard]] std::string hearing_model(const RecognizerWish& wish, const Environment& environment);
 
+// hearing_model() of a file that is here and hears, or why open_recognizer() would refuse: nothing
+// is opened or pulled.
+[[nodiscard]] Result<std::string> check_hearing_model(const RecognizerWish& wish,
+                                                      const Environment& environment);
+
 // What fronts take, so that a test can hand in a recogniser of its own.
 using RecognizerOpener =
     std::function<Result<OpenedRecognizer>(const RecognizerWish&, const Surroundings&)>;

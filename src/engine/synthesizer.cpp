@@ -270,6 +270,24 @@ Result<SpeakingModel> speaking_model(const SynthesizerWish& wish, const Environm
                        .voice = std::move(choice.voice)};
 }
 
+Status check_speaking_model(const SynthesizerWish& wish, const Environment& environment) {
+  MYNAH_TRY(const Choice choice, choose(Store(store_folders(environment)), wish));
+  if (wish.voice.empty()) {
+    return {};
+  }
+  const auto builtin = builtin_voice();
+  if (!choice.model) {
+    if (builtin->find_voice(wish.voice)) {
+      return {};
+    }
+    MYNAH_TRY_STATUS(check_voice({}, *builtin, wish.voice));
+    return fail(ErrorCode::Usage, fmt::format("the built-in voice takes no '{}'", wish.voice));
+  }
+  const bool has = choice.model->voices.empty() || has_voice(*choice.model, wish.voice) ||
+                   has_voice_of_mix(*choice.model, wish.voice);
+  return has ? Status() : check_voice(std::span(&*choice.model, 1), *builtin, wish.voice);
+}
+
 bool speaks_language(const SynthesizerWish& wish, const std::string& language,
                      const Environment& environment) {
   const Store store(store_folders(environment));

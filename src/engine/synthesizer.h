@@ -65,6 +65,10 @@ struct SpeakingModel {
 [[nodiscard]] Result<SpeakingModel> speaking_model(const SynthesizerWish& wish,
                                                    const Environment& environment);
 
+// Whether that model and voice are here, as far as it can be told of files that are not opened.
+[[nodiscard]] Status check_speaking_model(const SynthesizerWish& wish,
+                                          const Environment& environment);
+
 // Whether what would be opened reads that language: a voice of it is here, or the one that is asked
 // for is of a model that was taught it.
 [[nodiscard]] bool speaks_language(const SynthesizerWish& wish, const std::string& language,

@@ -140,6 +140,45 @@ class Checks:
             assert done.returncode == 1 and "exit code 1" in done.stderr, done
             assert server.ask("/health/live")[0] == 200
 
+    def refused(self, *options, variables=None):
+        """Its exit code, and what it said."""
+        server = Running(self.program, self.folder(), *options, variables=variables, wait=False)
+        code = server.process.wait(20)
+        server.reader.join()
+        return code, "".join(server.log)
+
+    def check_what_was_named_and_cannot_be_is_refused_at_the_start(self):
+        wrong = pathlib.Path(self.folder(), "text.gguf")
+        wrong.write_text("no weights\n")
+        for options, code, told in (
+            (["--model", "small"], 3, "run 'mynah pull small'\n"),
+            (["--model", "nosuch"], 2, "nosuch"),
+            (["--model", "/no/such.gguf"], 3, "found nothing at /no/such.gguf"),
+            (["--model", str(wrong)], 2, "text.gguf"),
+            (["--vad-model", "silero"], 3, "`mynah pull silero`"),
+            (["--vad-model", "nosuch"], 2, "nosuch"),
+            (["--voice-model", "kokoro"], 3, "`mynah pull kokoro`"),
+            (["--voice-model", "small"], 3, "small"),
+            (["--voice-model", "/no/such.onnx"], 3, "/no/such.onnx"),
+            (["--voice", "nosuch"], 2, "no model here has a voice 'nosuch'"),
+            (["--webhook-allow", "bad addr"], 2, "found 'bad addr'"),
+            (["--webhook-allow", "10.0.0.0/99"], 2, "found '10.0.0.0/99'"),
+            (["--wyoming-allow", "foo", "--wyoming-port", "1"], 2, "found 'foo'"),
+            (["--tls-cert", "/no/such.pem", "--tls-key", "/no/such.pem"], 3, "there is no file /no/such.pem"),
+        ):
+            done = self.refused(*options)
+            assert done[0] == code and told in done[1] and "--yes" not in done[1] and "listening" not in done[1], (options, done)
+            if "model" in options[0] or options[0] == "--voice":
+                assert f"mynah: serve: {options[0]}: " in done[1], done
+        with Running(self.program, self.folder(), "--model", "builtin", "--voice", "slt", "--webhook-allow", "printer.local") as server:
+            assert server.ask("/health/ready")[0] == 200
+
+    def check_what_is_missing_is_said_at_the_start(self):
+        with Running(self.program, self.folder(), "--alias", "whisper-1=small", "--alias", "mine=builtin", "--alias", "alloy=slt") as server:
+            said = "".join(server.log)
+            assert "there is no model that hears here" in said and "mynah pull tiny.en" in said, said
+            assert "--alias whisper-1=small: the model small is not on this machine" in said and "mine" not in said and "alloy" not in said, said
+
     def check_sockets_that_are_passed_are_taken(self):
         folder = self.folder()
         web, wyoming, local = (socket.socket(family) for family in (socket.AF_INET, socket.AF_INET, socket.AF_UNIX))
@@ -218,6 +257,7 @@ class Checks:
             self.until(log.exists)
             assert told(second) == 200 and told(first) == 200
             assert server.ask("/version")[0] == 200, "it goes on"
+            server.until_said(f"read again: the keys of {keys}; the log {log} was opened anew")
         before, after = pathlib.Path(folder, "access.1").read_text(), log.read_text()
         assert f" by-{first[-4:]} GET /v1/models 200 " in before and " 401 " in before, before
         assert f" by-{second[-4:]} GET /v1/models 200 " in after, after

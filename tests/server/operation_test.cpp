@@ -50,6 +50,34 @@ class Operation : public test::WholeServer {
   }
 };
 
+// What is named at the start is there then; what comes and goes is found by who asks.
+TEST_F(Operation, AModelThatCannotBeOpenedIsNotReadyAndNotTheClientsFault) {
+  serve(options());
+  EXPECT_THAT(get("/health/ready"), StartsWith("HTTP/1.1 200 "));
+  StoredModel model;
+  model.name = "broken";
+  model.family = "whisper";
+  model.created = "2026-01-01T00:00:00Z";
+  model.folder = folder_ / "home/models/broken";
+  model.sha256 = std::string(64, '0');
+  mynah::test::write_file(model.path(), "no weights");
+  ASSERT_TRUE(write_source_json(model));
+  const std::string ready = get("/health/ready");
+  EXPECT_THAT(ready, StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(ready, HasSubstr("the model broken cannot be used"));
+  const std::string told = post_form("/v1/audio/transcriptions", {{"model", "whisper-1"}}, "file",
+                                     test::wav_of(std::string(32'000, '\0')));
+  EXPECT_THAT(told, StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(told, HasSubstr(R"("type":"server_error")"));
+}
+
+TEST_F(Operation, TheBuiltinRecogniserIsOnTheProcessor) {
+  serve(options());
+  EXPECT_THAT(
+      post_form("/v1/audio/transcriptions", {}, "file", test::wav_of(std::string(32'000, '\0'))),
+      HasSubstr("X-Mynah-Device: stt=cpu\r\n"));
+}
+
 TEST_F(Operation, TheQueueNamesOnesOwnRequestsAndCountsOthers) {
   ServerOptions with_keys = options();
   with_keys.keys.secrets = {"ann's", "ben's"};

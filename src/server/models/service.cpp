@@ -11,6 +11,7 @@
 #include "engine/model_files.h"
 #include "engine/store_folders.h"
 #include "place/elsewhere/shared_digest.h"
+#include "server/models/named_models.h"
 #include "server/models/openai_names.h"
 #include "speech/synthesizer.h"
 #include "speech/window_model.h"
@@ -85,7 +86,9 @@ Service::Service(ServiceOptions options, engine::Surroundings surroundings,
 
 Result<std::unique_ptr<Service>> Service::create(ServiceOptions options,
                                                  engine::Surroundings surroundings) {
+  MYNAH_TRY_STATUS(check_named_models(options, surroundings.environment));
   MYNAH_TRY(auto engine, engine::Engine::create(options.placement, surroundings));
+  note_missing_models(options, surroundings);
   return std::unique_ptr<Service>(
       new Service(std::move(options), std::move(surroundings), std::move(engine)));
 }
@@ -112,11 +115,12 @@ Result<Hearing> Service::hearing(const std::string& name) {
     return no_model_called(name);
   }
   const bool passed_over = meant.empty() && !name.empty() && !is_openai_model(name);
+  const bool chosen = !name.empty() && meant == name;
   if (meant.empty()) {
     const std::lock_guard lock(mutex_);
     meant = default_;
   }
-  MYNAH_TRY(Hearing hearing, open_model(std::move(meant)));
+  MYNAH_TRY(Hearing hearing, as_chosen(open_model(std::move(meant)), chosen));
   hearing.model_passed_over = passed_over;
   return hearing;
 }
@@ -354,8 +358,8 @@ Status Service::check_could_open() const {
     const std::lock_guard lock(mutex_);
     wish.model = default_;
   }
-  return engine::check_could_open(engine_->placer(),
-                                  engine::hearing_model(wish, surroundings_.environment));
+  MYNAH_TRY(const std::string path, engine::check_hearing_model(wish, surroundings_.environment));
+  return engine::check_could_open(engine_->placer(), path);
 }
 
 Service::WaitingWindows Service::waiting_windows() {
@@ -429,7 +433,10 @@ Result<Speaking> Service::speaking(const SpeakingAsk& asked) {
   if (!found && !named.empty() && is_openai_model(asked.model)) {
     return by(options_.voice_model, voice);
   }
-  return found;
+  // A language that no voice speaks is what the client asked for.
+  const bool chosen = !named.empty() || (!voice.empty() && wanted.size() == 1) ||
+                      (!found && found.error().code == ErrorCode::Unsupported);
+  return as_chosen(std::move(found), chosen);
 }
 
 Result<Speaking> Service::speaking_by(const std::string& model, const std::string& voice,

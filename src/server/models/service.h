@@ -70,6 +70,7 @@ struct Speaking {
 // Thread-safe.
 class Service {
  public:
+  // Refuses what was named and cannot be (check_named_models()), and what Engine::create() does.
   static Result<std::unique_ptr<Service>> create(ServiceOptions options,
                                                  engine::Surroundings surroundings);
 

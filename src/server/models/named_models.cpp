@@ -1,0 +1,117 @@
+#include "server/models/named_models.h"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/detector.h"
+#include "engine/installed.h"
+#include "engine/recognizer.h"
+#include "engine/store_folders.h"
+#include "engine/synthesizer.h"
+#include "store/store.h"
+
+namespace mynah::server {
+namespace {
+
+// As an error of the command line: a file that is not there is missing, another's is a slip.
+std::unexpected<Error> of_option(std::string_view option, Error error) {
+  switch (error.code) {
+    case ErrorCode::NotFound:
+      error.code = ErrorCode::Environment;
+      break;
+    case ErrorCode::InvalidInput:
+    case ErrorCode::Unsupported:
+      error.code = ErrorCode::Usage;
+      break;
+    default:
+      break;
+  }
+  return std::unexpected(std::move(error).while_doing(option));
+}
+
+engine::RecognizerWish hearing_wish(const std::string& model) {
+  engine::RecognizerWish wish;
+  wish.model = model;
+  return wish;
+}
+
+Status check_detector(const std::string& name, const Store& store) {
+  MYNAH_TRY(const ResolvedModel found, engine::resolve_detector(store, name));
+  return engine::check_finds_speech(store, found);
+}
+
+// Whether it is a voice that is here, or a model that speaks.
+bool speaks(const std::string& name, const Environment& environment) {
+  engine::SynthesizerWish of_model;
+  of_model.model = name;
+  engine::SynthesizerWish of_voice;
+  of_voice.voice = name;
+  return engine::check_speaking_model(of_model, environment).has_value() ||
+         engine::check_speaking_model(of_voice, environment).has_value();
+}
+
+}  // namespace
+
+Status check_named_models(const ServiceOptions& options, const Environment& environment) {
+  if (options.model != "auto") {
+    auto model = engine::check_hearing_model(hearing_wish(options.model), environment);
+    if (!model) {
+      return of_option("--model", std::move(model).error());
+    }
+  }
+  if (options.vad_model != "auto" && options.vad_model != "builtin") {
+    auto detects = check_detector(options.vad_model, Store(engine::store_folders(environment)));
+    if (!detects) {
+      return of_option("--vad-model",
+                       engine::as_named(std::move(detects).error(), options.vad_model));
+    }
+  }
+  engine::SynthesizerWish spoken;
+  spoken.model = options.voice_model;
+  if (auto model = engine::check_speaking_model(spoken, environment); !model) {
+    return of_option("--voice-model", std::move(model).error());
+  }
+  spoken.voice = options.voice;
+  if (auto voice = engine::check_speaking_model(spoken, environment); !voice) {
+    return of_option("--voice", std::move(voice).error());
+  }
+  return {};
+}
+
+void note_missing_models(const ServiceOptions& options, const engine::Surroundings& surroundings) {
+  const Environment& environment = surroundings.environment;
+  if (options.model == "auto" &&
+      !engine::newest_recogniser(Store(engine::store_folders(environment)))) {
+    surroundings.note({.code = "builtin-recognizer",
+                       .text = "there is no model that hears here: recordings are heard by the "
+                               "built-in recogniser, which is for US English and much less exact",
+                       .remedy = "'mynah pull tiny.en' brings a better one"});
+  }
+  for (const Alias& alias : options.aliases) {
+    const auto model = engine::check_hearing_model(hearing_wish(alias.model), environment);
+    if (!model && !speaks(alias.model, environment)) {
+      surroundings.note(
+          {.code = "alias",
+           .text = fmt::format("--alias {}={}: {}", alias.name, alias.model, model.error().message),
+           .remedy = {}});
+    }
+  }
+}
+
+Error as_servers(Error error) {
+  switch (error.code) {
+    case ErrorCode::Usage:
+    case ErrorCode::NotFound:
+    case ErrorCode::InvalidInput:
+    case ErrorCode::Unsupported:
+      error.code = ErrorCode::Environment;
+      break;
+    default:
+      break;
+  }
+  return error;
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,31 @@
+// What whoever starts a server named of models and voices, looked at before anybody asks for it.
+#pragma once
+
+#include <utility>
+
+#include "base/result.h"
+#include "engine/surroundings.h"
+#include "server/models/service.h"
+
+namespace mynah::server {
+
+// Whether the models and the voice that were named are here and what they must be. Nothing is
+// opened. Usage for a name that nobody knows and for the wrong kind of model, Environment for what
+// is not on this machine, each with the option in front.
+[[nodiscard]] Status check_named_models(const ServiceOptions& options,
+                                        const Environment& environment);
+
+// Notes what is no reason not to start: no model that hears, an alias of a model that is not here.
+void note_missing_models(const ServiceOptions& options, const engine::Surroundings& surroundings);
+
+// An error of a model that the client did not choose: what is wrong is the server's affair.
+[[nodiscard]] Error as_servers(Error error);
+
+// What came of opening a model, `chosen` by the client or not.
+template <class T>
+[[nodiscard]] Result<T> as_chosen(Result<T> opened, bool chosen) {
+  return opened || chosen ? std::move(opened)
+                          : Result<T>(std::unexpected(as_servers(std::move(opened).error())));
+}
+
+}  // namespace mynah::server
