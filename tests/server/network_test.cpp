@@ -456,7 +456,7 @@ TEST(Listening, SaysWhyItCannot) {
       Network::listen({.port = std::stoi(address.substr(address.rfind(':') + 1))}, front);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::Environment);
-  EXPECT_THAT(second.error().message, HasSubstr("another server has it"));
+  EXPECT_THAT(second.error().message, HasSubstr("another server has it: take another --port"));
   const auto nowhere = Network::listen({.host = "no.such.host.invalid", .port = 0}, front);
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, ErrorCode::Usage);

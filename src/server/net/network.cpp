@@ -33,12 +33,17 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using Local = asio::local::stream_protocol;
 
-std::unexpected<Error> cannot_listen(const std::string& where, const error_code& error) {
+// `option`: what names another place to listen at; "": none does.
+std::unexpected<Error> cannot_listen(const std::string& where, std::string_view option,
+                                     const error_code& error) {
   std::string what = fmt::format("listening on {}: {}", where, error.message());
+  const bool by_port = option != "--host";
   if (error == asio::error::address_in_use) {
-    what += "; another server has it: take another --port, or stop that one";
-  } else if (error == asio::error::access_denied) {
-    what += "; ports below 1024 are root's: take another --port";
+    what += fmt::format("; another {} it: {}stop that one",
+                        by_port ? "server has" : "server or file has",
+                        option.empty() ? "" : fmt::format("take another {}, or ", option));
+  } else if (error == asio::error::access_denied && by_port && !option.empty()) {
+    what += fmt::format("; ports below 1024 are root's: take another {}", option);
   }
   return fail(ErrorCode::Environment, std::move(what));
 }
@@ -141,6 +146,8 @@ class AsioNetwork final : public Network {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kBreath{100};
+  static constexpr std::string_view kHttpOption = "--port";
+  static constexpr std::string_view kBytesOption = "--wyoming-port (0: none)";
 
   // What is made of who comes.
   struct Guests {
@@ -172,6 +179,7 @@ class AsioNetwork final : public Network {
     if (error) {
       return fail(ErrorCode::Usage, fmt::format("--host {}: {}", host, error.message()));
     }
+    const std::string_view option = guests.make ? kBytesOption : kHttpOption;
     // "localhost" is two addresses, on one port.
     int port = wanted_port;
     const size_t before = tcp_.size();
@@ -199,12 +207,12 @@ class AsioNetwork final : public Network {
         continue;  // the name has an address that this machine does not
       }
       if (error) {
-        return cannot_listen(text_of(endpoint), error);
+        return cannot_listen(text_of(endpoint), option, error);
       }
       port = acceptor.local_endpoint().port();
       tcp_.push_back({.acceptor = std::move(acceptor), .guests = guests});
     }
-    return tcp_.size() == before ? cannot_listen(host, error) : Status();
+    return tcp_.size() == before ? cannot_listen(host, option, error) : Status();
   }
 
   // Takes sockets that listen already.
@@ -229,7 +237,7 @@ class AsioNetwork final : public Network {
         error = asio::error::address_family_not_supported;
       }
       if (error) {
-        return cannot_listen(fmt::format("the socket that was passed as {}", fd), error);
+        return cannot_listen(fmt::format("the socket that was passed as {}", fd), {}, error);
       }
     }
     return {};
@@ -258,7 +266,7 @@ class AsioNetwork final : public Network {
       static_cast<void>(acceptor.listen(Local::acceptor::max_listen_connections, error));
     }
     if (error) {
-      return cannot_listen(options_.host, error);
+      return cannot_listen(options_.host, "--host", error);
     }
     paths_.push_back(options_.host);
     local_.push_back(std::move(acceptor));
