@@ -26,6 +26,7 @@ struct HttpOptions {
   std::string fingerprint;  // "AB:CD:...": the SHA-256 of the one certificate to trust, whoever
                             // signed it; "": whichever is signed for the host
   std::string user_agent = "mynah";
+  std::string local_socket;  // the path of a Unix socket, asked in place of the address's host
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds stall_timeout{30'000};  // without a single byte
   int max_redirects = 10;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -11,7 +13,10 @@
 #include <fmt/core.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
+#include "base/unique_fd.h"
 #include "store/base64.h"
 
 namespace mynah {
@@ -65,6 +70,9 @@ std::unexpected<Error> HttpConnection::failure(ErrorCode code, std::string_view 
 }
 
 Status HttpConnection::open(const Url& url) {
+  if (!options_.local_socket.empty()) {
+    return connect_locally(options_.local_socket);
+  }
   const std::string proxy_text = proxy_for(url, options_.proxies);
   if (proxy_text.empty()) {
     MYNAH_TRY_STATUS(connect(url.host, url.port));
@@ -118,6 +126,31 @@ Status HttpConnection::connect(const std::string& host, const std::string& port)
     return failure(ErrorCode::Environment, fmt::format("cannot connect to {}:{}", host, port),
                    error);
   }
+  return {};
+}
+
+Status HttpConnection::connect_locally(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("wanted a socket's path of at most {} bytes, found {}",
+                            sizeof(address.sun_path) - 1, path));
+  }
+  std::ranges::copy(path, address.sun_path);
+  // One that listens takes a client at once, or has no room for it.
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    return fail(ErrorCode::Environment,
+                fmt::format("cannot connect to {}: {}", path, std::strerror(errno)));
+  }
+  // Bytes are the same over every kind of socket.
+  error_code error;
+  static_cast<void>(stream_.socket().assign(asio::ip::tcp::v4(), socket.get(), error));
+  if (error) {
+    return failure(ErrorCode::Environment, "cannot connect to " + path, error);
+  }
+  static_cast<void>(socket.release());
   return {};
 }
 

@@ -77,6 +77,7 @@ class HttpConnection {
   }
 
   Status connect(const std::string& host, const std::string& port);
+  Status connect_locally(const std::string& path);
   // Leaves the addresses that may be connected to.
   Status allow(const std::string& host,
                boost::asio::ip::tcp::resolver::results_type& endpoints) const;

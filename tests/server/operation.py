@@ -179,6 +179,23 @@ class Checks:
             assert "there is no model that hears here" in said and "mynah pull tiny.en" in said, said
             assert "--alias whisper-1=small: the model small is not on this machine" in said and "mine" not in said and "alloy" not in said, said
 
+    def check_a_port_that_is_taken_is_named(self):
+        folder = self.folder()
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = str(taken.getsockname()[1])
+            for option, told in (("--port", "take another --port, or"), ("--wyoming-port", "take another --wyoming-port (0: none), or")):
+                code, said = self.refused(option, port)
+                assert code == 3 and told in said, said
+        with Running(self.program, folder, "--host", f"{folder}/mynah.sock") as server:
+            code, said = self.refused("--host", f"{folder}/mynah.sock")
+            assert code == 3 and "take another --host, or" in said and "--port" not in said, said
+            done = self.health("--url", server.addresses[0])
+            assert (done.returncode, done.stdout) == (0, "healthy\n"), done
+        done = self.health("--url", f"unix:{folder}/mynah.sock")
+        assert done.returncode == 1 and f"cannot connect to {folder}/mynah.sock: No such file" in done.stderr, done
+
     def check_sockets_that_are_passed_are_taken(self):
         folder = self.folder()
         web, wyoming, local = (socket.socket(family) for family in (socket.AF_INET, socket.AF_INET, socket.AF_UNIX))

@@ -1,5 +1,7 @@
 #include "cli/serve/health.h"
 
+#include <string_view>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -10,10 +12,14 @@ namespace {
 
 constexpr int kOk = 200;
 
-// Why it is not healthy; "": it is.
-std::string fault_of(const Result<HttpResponse>& answer) {
+constexpr std::string_view kLocal = "unix:";
+
+// Why it is not healthy, to be read behind its address; "": it is.
+std::string fault_of(const Result<HttpResponse>& answer, const std::string& asked) {
   if (!answer) {
-    return answer.error().message;
+    const std::string doing = fmt::format("GET {}: ", asked);
+    const std::string& message = answer.error().message;
+    return message.starts_with(doing) ? message.substr(doing.size()) : message;
   }
   if (answer->status == kOk) {
     return {};
@@ -25,7 +31,8 @@ std::string fault_of(const Result<HttpResponse>& answer) {
 }  // namespace
 
 void HealthCommand::fields(Fields& fields) {
-  fields.option("url", "ADDRESS", url_, "The server's address, with its base path.");
+  fields.option("url", "ADDRESS", url_,
+                "The server's address, with its base path; unix:/PATH of a Unix socket.");
   fields
       .option("ca-file", "PATH", ca_file_,
               "Certificates to trust besides the system's, of a server with its own.")
@@ -44,16 +51,21 @@ Result<int> HealthCommand::run(Context& context) {
   while (url_.ends_with('/')) {
     url_.pop_back();
   }
-  const std::string url = url_ + (ready_ ? "/health/ready" : "/health/live");
+  const std::string_view route = ready_ ? "/health/ready" : "/health/live";
+  const std::string url = fmt::format("{}{}", url_, route);
   HttpOptions options;
-  options.ca_file = ca_file_;
-  options.max_redirects = 0;
   HttpRequest request;
   request.url = url;
+  if (url_.starts_with(kLocal)) {
+    options.local_socket = url_.substr(kLocal.size());
+    request.url = fmt::format("http://localhost{}", route);
+  }
+  options.ca_file = ca_file_;
+  options.max_redirects = 0;
   const auto answer = http_get(
       request, options, [](const HttpResponse& /*head*/) { return Status(); },
       [](std::span<const std::byte> /*piece*/) { return Status(); }, context.stop);
-  const std::string fault = fault_of(answer);
+  const std::string fault = fault_of(answer, request.url);
   if (context.json) {
     context.out.line(nlohmann::ordered_json{
         {"url", url},
@@ -64,7 +76,7 @@ Result<int> HealthCommand::run(Context& context) {
   } else if (fault.empty()) {
     context.out.line("healthy");
   } else {
-    context.say(fmt::format("{}: {}", url, fault));
+    context.say(fmt::format("{}: {}", options.local_socket.empty() ? url : url_, fault));
   }
   return fault.empty() ? 0 : 1;
 }
