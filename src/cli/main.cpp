@@ -51,7 +51,9 @@ int main(int argc, char** argv) {
                   .stopping_signal = [&signals] { return signals.received(); },
                   .verbs = verbs,
                   .verb = {},
-                  .json = false};
+                  .json = false,
+                  .take_when_late =
+                      [&signals](std::function<void()> say) { signals.when_late(std::move(say)); }};
   signals.when_late([&context] {
     context.say(
         "stopping, once what it is at is done: a window, a clause, or a last look at a "

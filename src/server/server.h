@@ -46,6 +46,9 @@ class Server {
   // Reads keys and the certificate again, for what is asked from now on. From any thread.
   Status reload();
 
+  // How many requests are served now. From any thread.
+  [[nodiscard]] size_t under_way() const { return network_->counts().requests; }
+
   // Serves until stop is requested and what is under way has come to its end.
   void run(const std::stop_token& stop);
 

@@ -196,6 +196,20 @@ class Checks:
         done = self.health("--url", f"unix:{folder}/mynah.sock")
         assert done.returncode == 1 and f"cannot connect to {folder}/mynah.sock: No such file" in done.stderr, done
 
+    def check_who_stops_it_is_told_what_it_finishes(self):
+        with Running(self.program, self.folder()) as server:
+            text = "One two three four five six seven. " * 400
+            body = json.dumps({"input": text, "voice": "slt", "response_format": "pcm"}).encode()
+            host, port = server.addresses[0].removeprefix("http://").split(":")
+            with socket.create_connection((host, int(port))) as client:
+                client.sendall(b"POST /v1/audio/speech HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                assert b" 200 " in client.recv(4096)  # which takes no more: it is not over
+                server.process.terminate()
+                server.until_said("finishing one request; nobody new is taken")
+                server.process.terminate()
+            assert server.process.wait(20) == 128 + signal.SIGTERM
+            assert not any("a clause" in line for line in server.log), server.log
+
     def check_sockets_that_are_passed_are_taken(self):
         folder = self.folder()
         web, wyoming, local = (socket.socket(family) for family in (socket.AF_INET, socket.AF_INET, socket.AF_UNIX))

@@ -33,6 +33,9 @@ struct Context {
   std::string verb;   // the one that runs
   bool json = false;  // --json: results as JSON on stdout, one object a line
 
+  // Takes what is said where stop was requested and the verb goes on; {}: nothing more.
+  std::function<void(std::function<void()>)> take_when_late = {};
+
   // A line for the user on stderr: "mynah: TEXT". From any thread.
   void say(std::string_view text) const;
 

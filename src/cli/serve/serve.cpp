@@ -49,6 +49,14 @@ Status take_passed_sockets(const Environment& environment, server::ServerOptions
 }
 
 }  // namespace
+// What it does since the first signal to stop.
+std::string stopping_text(size_t requests) {
+  const std::string first = requests == 0 ? std::string("stopping, once what is under way is done")
+                            : requests == 1 ? std::string("finishing one request")
+                                            : fmt::format("finishing {} requests", requests);
+  return first + "; nobody new is taken; a second signal (Ctrl-C) ends it at once";
+}
+
 
 void ServeCommand::fields(Fields& fields) {
   fields.option("host", "ADDRESS", options_.network.host,
@@ -224,3 +232,10 @@ Result<int> ServeCommand::run(Context& context) {
 }
 
 }  // namespace mynah::cli
+  if (context.take_when_late) {
+    context.take_when_late(
+        [&context, &server] { context.say(stopping_text(server->under_way())); });
+  }
+  if (context.take_when_late) {
+    context.take_when_late({});
+  }
