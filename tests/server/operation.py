@@ -210,6 +210,19 @@ class Checks:
             assert server.process.wait(20) == 128 + signal.SIGTERM
             assert not any("a clause" in line for line in server.log), server.log
 
+    def check_exit_codes_of_keys(self):
+        def keys(*arguments):
+            done = subprocess.run([self.program, "keys", *arguments, "--key-file", f"{folder}/keys.json"], capture_output=True, text=True)
+            return done.returncode, done.stderr
+
+        folder = self.folder()
+        code, said = keys("add", "kitchen")
+        assert code == 0 and "systemctl reload mynah" in said, said
+        assert keys("add", "kitchen")[0] == 1, "it failed, as written it could be done"
+        for wrong in (["add", "x", "--rights", "sing"], ["add", "a b"]):
+            assert keys(*wrong)[0] == 2, wrong
+        assert keys("remove", "nobody")[0] == 3
+
     def check_sockets_that_are_passed_are_taken(self):
         folder = self.folder()
         web, wyoming, local = (socket.socket(family) for family in (socket.AF_INET, socket.AF_INET, socket.AF_UNIX))

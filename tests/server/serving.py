@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import traceback
 
 
@@ -32,6 +33,12 @@ class Server:
             sys.exit(f"the server did not start: {''.join(self.log)}")
         self.reader = threading.Thread(target=lambda: self.log.extend(iter(self.process.stderr.readline, "")), daemon=True)
         self.reader.start()
+
+    def until_said(self, text):
+        deadline = time.monotonic() + 20
+        while not any(text in line for line in self.log):
+            assert time.monotonic() < deadline, f"{text} is not in {self.log}"
+            time.sleep(0.01)
 
     def stop(self):
         """Its exit code, once it has said all."""

@@ -79,7 +79,8 @@ std::string KeysCommand::details() const {
          "  list             whose keys there are, never the keys\n"
          "  add NAME         makes a key and prints it, once: kept is its SHA-256\n"
          "  remove NAME ...  no longer lets those keys ask\n\n"
-         "A server that runs reads the file again at SIGHUP, or when it is started again.\n";
+         "A server that runs reads the file again at SIGHUP (systemctl reload mynah), or when it\n"
+         "is started again.\n";
 }
 
 Result<int> KeysCommand::run(Context& context) {
@@ -150,7 +151,10 @@ Result<int> KeysCommand::add(Context& context) const {
     context.out.line(json.dump());
   } else {
     context.out.line(secret);
-    context.say(fmt::format("this is shown once; what is kept in {} does not tell it", file_));
+    context.say(
+        fmt::format("this is shown once; what is kept in {} does not tell it. A server that runs "
+                    "knows it after `systemctl reload mynah`, or `kill -HUP` of its process",
+                    file_));
     if (!link_.empty()) {
       const std::string link = link_with_key(link_, secret);
       context.say(fmt::format("{}\n{}", link, qr_code(link)));

@@ -74,8 +74,7 @@ std::vector<std::string> names_of_certificate(const std::vector<std::string>& ad
 }  // namespace
 
 Result<LanStart> open_to_lan(const Environment& environment, server::ServerOptions& options) {
-  LanStart start;
-  start.addresses = addresses_of_machine();
+  LanStart start{.addresses = addresses_of_machine(), .key = {}, .key_file = options.keys.file};
   if (server::is_this_machine(options.network.host)) {
     options.network.host = "0.0.0.0";
   }
@@ -117,15 +116,18 @@ std::string link_with_key(std::string address, const std::string& key) {
 }
 
 std::string lan_text(const LanStart& start, const std::string& https,
-                     const std::string& certificate_file) {
+                     const std::string& certificate_file, const std::string& reload) {
   const std::string link = lan_link(start, https);
+  const std::string add = fmt::format("`mynah keys add NAME --key-file {} --link {}`",
+                                      start.key_file, link.substr(0, link.find('#')));
   std::string text = fmt::format("devices of this network: {}\n", link);
   text += start.key.empty()
               ? fmt::format(
-                    "  they are asked for their key once; `mynah keys add NAME --link {}` "
-                    "makes another, with a QR code, for the next start\n",
-                    link)
-              : std::string("  the key in it is shown this once\n");
+                    "  no key is in it: they are asked for theirs once. A key that was lost "
+                    "is shown by nobody; another, with a QR code, is made by\n  {}, then {}\n",
+                    add, reload)
+              : fmt::format("  the key in it is shown this once; {}, then {}, makes another\n", add,
+                            reload);
   const auto fingerprint = server::fingerprint_of(certificate_file);
   text += fmt::format(
       "  browsers warn of a certificate that nobody vouches for; its SHA-256 must be\n  {}\n",

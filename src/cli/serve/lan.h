@@ -14,6 +14,7 @@ namespace mynah::cli {
 struct LanStart {
   std::vector<std::string> addresses;  // of this machine, those of the network first
   std::string key;  // made just now; "": there is one already, which nobody knows
+  std::string key_file;
 };
 
 // Lets the network in: host, a certificate and a key, each made where there is none in mynah's
@@ -21,9 +22,10 @@ struct LanStart {
 Result<LanStart> open_to_lan(const Environment& environment, server::ServerOptions& options);
 
 // What to type or to scan, for people: a link, the certificate's fingerprint, a QR code of the link
-// (libqrencode). `https`: "https://0.0.0.0:8080", where the server listens.
+// (libqrencode). `https`: "https://0.0.0.0:8080", where the server listens. `reload`: what has it
+// read its keys again.
 std::string lan_text(const LanStart& start, const std::string& https,
-                     const std::string& certificate_file);
+                     const std::string& certificate_file, const std::string& reload);
 
 // The link: "https://192.168.1.7:8080/#key=mynah-...". Behind # it reaches no server and no log.
 [[nodiscard]] std::string lan_link(const LanStart& start, const std::string& https);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
@@ -48,7 +49,6 @@ Status take_passed_sockets(const Environment& environment, server::ServerOptions
   return {};
 }
 
-}  // namespace
 // What it does since the first signal to stop.
 std::string stopping_text(size_t requests) {
   const std::string first = requests == 0 ? std::string("stopping, once what is under way is done")
@@ -57,6 +57,7 @@ std::string stopping_text(size_t requests) {
   return first + "; nobody new is taken; a second signal (Ctrl-C) ends it at once";
 }
 
+}  // namespace
 
 void ServeCommand::fields(Fields& fields) {
   fields.option("host", "ADDRESS", options_.network.host,
@@ -161,12 +162,18 @@ Result<std::vector<server::Alias>> ServeCommand::read_aliases() const {
   return aliases;
 }
 
-void ServeCommand::reload(const Context& context, server::Server& server, AccessLog& log) {
+void ServeCommand::reload(const Context& context, server::Server& server, AccessLog& log,
+                          const std::string& what) {
   tell_of_reload(context.environment);
+  bool all = true;
   for (const Status& read : {server.reload(), log.reopen()}) {
     if (!read) {
       context.say(fmt::format("not read again: {}", read.error().message));
+      all = false;
     }
+  }
+  if (all) {
+    context.say(fmt::format("read again: {}", what));
   }
   tell_service_manager(context.environment, "READY=1");
 }
@@ -190,6 +197,13 @@ Result<int> ServeCommand::run(Context& context) {
     MYNAH_TRY(lan, open_to_lan(context.environment, options));
   }
   const std::string certificate = options.network.tls.certificate;
+  std::string read_again = "the keys of " + options.keys.file;
+  if (!certificate.empty()) {
+    read_again += ", the certificate " + certificate;
+  }
+  if (!access_log_.empty()) {
+    read_again += fmt::format("; the log {} was opened anew", access_log_);
+  }
   options.network.connection.limits.spool_folder = "/var/tmp";
   MYNAH_TRY(options.jobs, jobs_.read(context.environment));
   MYNAH_TRY_STATUS(check_base_path(options.base_path));
@@ -216,26 +230,29 @@ Result<int> ServeCommand::run(Context& context) {
   if (lan && context.json) {
     context.out.line(Json{{"link", lan_link(*lan, server->addresses().front())}}.dump());
   } else if (lan) {
-    context.say(lan_text(*lan, server->addresses().front(), certificate));
+    const std::string reload = context.err.is_terminal()
+                                   ? std::string("start this server again")
+                                   : fmt::format("`kill -HUP {}`", ::getpid());
+    context.say(lan_text(*lan, server->addresses().front(), certificate, reload));
   }
   context.out.flush();
   // Where a terminal is closed nobody is there any more.
   std::optional<Hangup> hangup;
   if (!context.err.is_terminal()) {
-    hangup.emplace([&] { reload(context, *server, log); });
+    hangup.emplace([&] { reload(context, *server, log, read_again); });
   }
   tell_service_manager(context.environment, "READY=1");
   const std::stop_callback on_stop(
       context.stop, [&context] { tell_service_manager(context.environment, "STOPPING=1"); });
-  server->run(context.stop);
-  return 0;
-}
-
-}  // namespace mynah::cli
   if (context.take_when_late) {
     context.take_when_late(
         [&context, &server] { context.say(stopping_text(server->under_way())); });
   }
+  server->run(context.stop);
   if (context.take_when_late) {
     context.take_when_late({});
   }
+  return 0;
+}
+
+}  // namespace mynah::cli

@@ -21,8 +21,9 @@ class ServeCommand : public Command {
   // NAME=MODEL, as --alias takes it.
   [[nodiscard]] Result<std::vector<server::Alias>> read_aliases() const;
 
-  // At SIGHUP.
-  static void reload(const Context& context, server::Server& server, AccessLog& log);
+  // At SIGHUP. `what`: is read again, for people.
+  static void reload(const Context& context, server::Server& server, AccessLog& log,
+                     const std::string& what);
 
   server::ServerOptions options_;
   JobFields jobs_;
