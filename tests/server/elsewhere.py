@@ -203,6 +203,17 @@ class Checks:
                            f"ca-file={config}/right&key-file={config}/right": "cannot read the certificates"}.items():
             refused = self.run(f"{address}?{rest}")
             assert refused.returncode == 3 and told in refused.stderr and key not in refused.stderr, (rest, refused.stderr)
+        # A key without the right to hear is no failure of the device: the next key is tried at once.
+        made = subprocess.run([self.program, "keys", "add", "talker", "--rights", "speak", "--key-file", f"{config}/mynah/keys.json"], capture_output=True, text=True)
+        with open(f"{config}/talks", "w", encoding="utf-8") as file:
+            file.write(made.stdout)
+        other.process.send_signal(signal.SIGHUP)
+        other.until_said("read again")
+        refused = self.run(f"{address}?fingerprint={fingerprint}&key-file={config}/talks")
+        assert refused.returncode == 3 and "does not take the key" in refused.stderr, refused.stderr
+        shutil.copy(f"{config}/right", f"{config}/talks")
+        _, said = self.hear(f"{address}?fingerprint={fingerprint}&key-file={config}/talks,cpu")
+        assert "failed" not in said and "does not take the key" not in said, said
         other.stop()
 
     def check_another_model_is_refused(self):

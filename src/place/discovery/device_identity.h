@@ -9,7 +9,7 @@ struct DeviceIdentity {
   std::string device;  // "cuda:0"
   std::string name;    // "NVIDIA GeForce RTX 4060"; of the processor what computes, "avx512_vnni"
   std::string driver;  // its version; "" where there is none
-  std::string uuid;    // of a card; "" where there is none
+  std::string uuid;    // of a card; of another mynah the key's SHA-256; "" where there is none
 
   bool operator==(const DeviceIdentity&) const = default;
 };

@@ -13,6 +13,7 @@
 #include "base/ascii.h"
 #include "place/terms/plain_text.h"
 #include "place/wire/wire_types.h"
+#include "store/sha256.h"
 
 namespace mynah::place {
 namespace {
@@ -98,6 +99,11 @@ HttpOptions options_of(const AnotherMynah& mynah) {
 }
 
 }  // namespace
+
+std::string key_digest(const AnotherMynah& mynah) {
+  const auto key = mynah.key_file.empty() ? Result<std::string>() : read_key(mynah.key_file);
+  return key && !key->empty() ? sha256_hex(std::as_bytes(std::span(*key))) : std::string();
+}
 
 MynahClient::MynahClient(AnotherMynah mynah) : mynah_(std::move(mynah)) {}
 

@@ -25,6 +25,9 @@ inline constexpr std::string_view kProbeRoute = "/v1/elsewhere/probe";
 inline constexpr std::string_view kVoiceRoute = "/v1/elsewhere/voice";
 inline constexpr std::string_view kClauseRoute = "/v1/elsewhere/clause";
 
+// The SHA-256 of the key that is sent; "": none is.
+[[nodiscard]] std::string key_digest(const AnotherMynah& mynah);
+
 // One thread at a time. Errors are Device, to be read behind the other's name ("cannot be reached:
 // ..."); Cancelled once stop is requested.
 class MynahClient {

@@ -54,10 +54,12 @@ DeviceIdentity PlacementContext::identity(const std::string& device) {
   if (is_mynah(device)) {
     const auto named = std::ranges::find(options_.request.mynahs, device, &AnotherMynah::name);
     const auto told = mynah(device);
+    const bool is_named = named != options_.request.mynahs.end();
+    // With another key it is another device: what it refused to one it may do for the next.
     return {.device = device,
-            .name = named == options_.request.mynahs.end() ? device : named->address(),
+            .name = is_named ? named->address() : device,
             .driver = told ? told->build : std::string(),
-            .uuid = {}};
+            .uuid = is_named ? key_digest(*named) : std::string()};
   }
   return card_index(device) ? identity_of(device, discovery()) : identity_without_discovery(device);
 }
