@@ -17,11 +17,6 @@
 namespace mynah::place {
 namespace {
 
-// "3.1": milliseconds as people read them.
-std::string milliseconds_text(double ms) {
-  return ms < 9.95 ? fmt::format("{:.2g}", ms) : fmt::format("{:.0f}", ms);
-}
-
 // "i8 on cpu".
 std::string placed_text(const Budget& budget, const Candidate& candidate) {
   return fmt::format("{}{}{}", storage_text(candidate.storage), candidate.storage ? " on " : "",

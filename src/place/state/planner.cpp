@@ -9,6 +9,7 @@
 #include "place/plans/stages_apart.h"
 #include "place/terms/device_name.h"
 #include "place/terms/kind.h"
+#include "place/terms/time_text.h"
 
 namespace mynah::place {
 
@@ -52,6 +53,20 @@ StepPace Planner::step_pace(ModelId model) const {
   return pace;
 }
 
+std::string Planner::pace_text(ModelId model, const StageChoice& chosen) const {
+  double ms = 0;
+  const ChosenStages whole = choices(model);
+  for (const auto& [stage, one] : whole) {
+    // Times of stages that are together are told as their sums.
+    if (chosen.plan.together || stage == chosen.plan.stage) {
+      ms += one.plan.ms_per_unit.value_or(0);
+    }
+  }
+  return ms > 0 ? fmt::format(" for a second of sound, {} {} ms", chosen.plan.device,
+                              milliseconds_text(ms))
+                : std::string();
+}
+
 std::string Planner::why_not_preferred(ModelId model, const StagePlaces& places) const {
   for (const auto& [stage, where] : places) {
     const StageDevices wanted = wishes_.wanted(model, stage);
@@ -71,7 +86,10 @@ std::string Planner::why_not_preferred(ModelId model, const StagePlaces& places)
           chosen->plan.together ? chosen->plan.together->others : chosen->plan.others;
       const auto other = std::ranges::find(others, device, &OtherDevice::device);
       if (other != others.end()) {
-        whys.push_back(fmt::format("{} was preferred, but it {}", device, other->why));
+        // What is slower takes a time and no more; else the reason says why that does not count.
+        const bool slower = other->why.starts_with("takes ") && !other->why.contains(',');
+        whys.push_back(fmt::format("{} was preferred, but it {}{}", device, other->why,
+                                   slower ? pace_text(model, *chosen) : std::string()));
       }
     }
     if (!whys.empty()) {

@@ -21,6 +21,10 @@ std::string time_text(double seconds) {
                             : fmt::format("{:.0f} days", seconds / kDay);
 }
 
+std::string milliseconds_text(double ms) {
+  return ms < 9.95 ? fmt::format("{:.2g}", ms) : fmt::format("{:.0f}", ms);
+}
+
 std::string times_text(double ratio) {
   if (ratio < 9.95) {
     return fmt::format("{:.1f}", ratio);

@@ -9,6 +9,9 @@ namespace mynah::place {
 // "3 s", "12 min", "7 h", "3 days": whole numbers, the unit that leaves two of them or more.
 [[nodiscard]] std::string time_text(double seconds);
 
+// "3.1", "34": milliseconds.
+[[nodiscard]] std::string milliseconds_text(double ms);
+
 // How many times: "1.3", "15", "170": two digits that mean something.
 [[nodiscard]] std::string times_text(double ratio);
 
