@@ -55,7 +55,7 @@ std::string keep_alive_of(const Exchange& exchange) {
     }
   }
   if (exchange.body().text.contains(kField)) {
-    const auto json = parse_object(exchange.body().text);
+    const auto& json = exchange.json().object;
     const auto found = json.is_object() ? json.find(kField) : json.end();
     if (found != json.end()) {
       return found->is_string() ? found->get<std::string>() : found->dump();
@@ -166,7 +166,7 @@ std::expected<Front::Plan, Response> Router::plan(RequestHead& head) {
 void Router::have_handled(const Route& route, Exchange& exchange) {
   const std::shared_ptr<RequestWork>& work = exchange.head().work;
   work->arrive();
-  work->pass_over(passed_over_fields(route, exchange.head(), exchange.body()));
+  work->pass_over(passed_over_fields(route, exchange));
   if (const std::string wanted = keep_alive_of(exchange); !wanted.empty()) {
     const auto idle = engine::parse_keep_alive("keep_alive", wanted);
     if (!idle) {

@@ -38,17 +38,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       MYNAH_CHECK(vad.speech_pad_ms >= 0 && vad.min_silence_ms >= 0, "times are no less than none");
     }
   }
-  if (const auto request = parse_speech(std::string(text))) {
+  const SentJson sent(text);
+  if (const auto request = parse_speech(sent)) {
     MYNAH_CHECK(!request->input.empty(), "there is something to say");
     MYNAH_CHECK(request->options.voice.speed >= 0.25F && request->options.voice.speed <= 4.0F,
                 "a speed is from 0.25 to 4");
   } else {
     MYNAH_CHECK(!request.error().error.message.empty(), "an error says what is wrong");
   }
-  if (const auto captioned = parse_captioned(std::string(text))) {
+  if (const auto captioned = parse_captioned(sent)) {
     MYNAH_CHECK(!captioned->input.empty(), "there is something to say");
   }
-  if (const auto dialogue = parse_dialogue(std::string(text))) {
+  if (const auto dialogue = parse_dialogue(sent)) {
     MYNAH_CHECK(!dialogue->turns.empty() && dialogue->pause_s <= 10, "somebody says something");
   }
   if (const auto keys = parse_keys(text)) {

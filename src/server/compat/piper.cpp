@@ -51,9 +51,10 @@ std::expected<FieldValues, FieldError> values_of(const Exchange& exchange) {
   const std::string& body = exchange.body().text;
   const bool json = exchange.head().headers.get("Content-Type").starts_with("application/json");
   if (!json && !trimmed(body).starts_with('{')) {
-    return FieldValues::of_json(kPiperFields, json_text({{"text", body}}));
+    const std::string text = json_text({{"text", body}});
+    return FieldValues::of_json(kPiperFields, SentJson(text));
   }
-  return FieldValues::of_json(kPiperFields, body);
+  return FieldValues::of_json(kPiperFields, exchange.json());
 }
 
 SpeechRequest piper_request(const FieldValues& values) {

@@ -9,6 +9,13 @@ namespace mynah::server {
 Exchange::Exchange(RequestHead head, Body body, std::function<void()> wake)
     : head_(std::move(head)), body_(std::move(body)), outbox_(std::move(wake)) {}
 
+const SentJson& Exchange::json() const {
+  if (!json_) {
+    json_.emplace(body_.text);
+  }
+  return *json_;
+}
+
 void Exchange::answer(Response response) {
   std::unique_lock lock(mutex_);
   MYNAH_CHECK(!begun_, "a request is answered once");

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "server/http/body.h"
+#include "server/http/json_text.h"
 #include "server/http/message.h"
 #include "server/http/outbox.h"
 
@@ -23,6 +24,9 @@ class Exchange {
   [[nodiscard]] const RequestHead& head() const { return head_; }
 
   [[nodiscard]] const Body& body() const { return body_; }
+
+  // The body's text, read as JSON by whoever asks first: on the thread of its handler alone.
+  [[nodiscard]] const SentJson& json() const;
 
   // Requested when the client leaves, or the server ends.
   [[nodiscard]] std::stop_token stop() const { return outbox_.stop(); }
@@ -72,6 +76,7 @@ class Exchange {
  private:
   RequestHead head_;
   Body body_;
+  mutable std::optional<SentJson> json_;
   Outbox outbox_;
 
   mutable std::mutex mutex_;

@@ -10,7 +10,6 @@
 
 #include "base/ascii.h"
 #include "base/check.h"
-#include "server/http/json_text.h"
 
 namespace mynah::server {
 namespace {
@@ -123,8 +122,8 @@ std::vector<std::string_view> choices_of(const Field& field) {
 }
 
 std::expected<FieldValues, FieldError> FieldValues::of_json(FieldTable table,
-                                                            std::string_view text) {
-  const Json object = parse_object(text);
+                                                            const SentJson& sent) {
+  const Json& object = sent.object;
   if (!object.is_object()) {
     std::vector<std::string_view> names;
     for (const Field& field : table) {
@@ -132,7 +131,8 @@ std::expected<FieldValues, FieldError> FieldValues::of_json(FieldTable table,
         names.push_back(field.name);
       }
     }
-    const std::string fault = trimmed(text, " \t\r\n").empty() ? "none" : json_fault(text);
+    const std::string fault =
+        trimmed(sent.text, " \t\r\n").empty() ? "none" : json_fault(sent.text);
     return wrong_field(
         "", fmt::format("wanted a JSON object{}{}{}{}", names.empty() ? "" : " with ",
                         fmt::join(names, " and "), fault.empty() ? "" : ", found ", fault));

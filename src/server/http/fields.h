@@ -13,6 +13,7 @@
 
 #include "server/http/field_error.h"
 #include "server/http/form.h"
+#include "server/http/json_text.h"
 
 namespace mynah::server {
 
@@ -48,7 +49,7 @@ class FieldValues {
   // InvalidInput, with the field: what is no object, is not of its field's type, out of its range,
   // or missing though it is wanted.
   [[nodiscard]] static std::expected<FieldValues, FieldError> of_json(FieldTable table,
-                                                                      std::string_view text);
+                                                                      const SentJson& sent);
   // The same of a form's fields, or of a query's.
   [[nodiscard]] static std::expected<FieldValues, FieldError> of_form(
       FieldTable table, const FormValues::Fields& fields);

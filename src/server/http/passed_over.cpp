@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "server/http/json_text.h"
-
 namespace mynah::server {
 namespace {
 
@@ -52,23 +50,19 @@ std::string header_item(std::string_view text) {
   return item;
 }
 
-std::vector<std::string> passed_over_fields(const Route& route, const RequestHead& head,
-                                            const Body& body) {
+std::vector<std::string> passed_over_fields(const Route& route, const Exchange& exchange) {
   if (route.fields.empty() && route.query.empty()) {
     return {};
   }
   const FieldTable in_query = route.in_query ? route.fields : FieldTable();
   const FieldTable in_body = route.in_query ? FieldTable() : route.fields;
   PassedOver fields;
-  fields.look_at(head.query, in_query, route.query);
-  fields.look_at(body.fields, in_body, {});
-  if (!in_body.empty() && body.text.contains('{')) {
-    const auto json = parse_object(body.text);
-    if (json.is_object()) {
-      for (const auto& [name, value] : json.items()) {
-        if (!value.is_null()) {
-          fields.look_at(name, in_body, {});
-        }
+  fields.look_at(exchange.head().query, in_query, route.query);
+  fields.look_at(exchange.body().fields, in_body, {});
+  if (!in_body.empty() && exchange.json().object.is_object()) {
+    for (const auto& [name, value] : exchange.json().object.items()) {
+      if (!value.is_null()) {
+        fields.look_at(name, in_body, {});
       }
     }
   }

@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/http/body.h"
-#include "server/http/message.h"
+#include "server/http/exchange.h"
 #include "server/http/route.h"
 
 namespace mynah::server {
@@ -17,7 +16,6 @@ namespace mynah::server {
 // Those that came with a value, each once, as a header may have them. Of a route that has no table
 // of fields none.
 [[nodiscard]] std::vector<std::string> passed_over_fields(const Route& route,
-                                                          const RequestHead& head,
-                                                          const Body& body);
+                                                          const Exchange& exchange);
 
 }  // namespace mynah::server

@@ -153,7 +153,7 @@ void pull_named(const Service& service, const std::string& name, Exchange& excha
 }
 
 void pull_asked(const Service& service, Exchange& exchange) {
-  const auto values = FieldValues::of_json(kPullFields, exchange.body().text);
+  const auto values = FieldValues::of_json(kPullFields, exchange.json());
   if (!values) {
     exchange.answer(openai_error(values.error().error, values.error().field));
     return;

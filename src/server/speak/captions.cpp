@@ -77,7 +77,7 @@ class StreamedCaptions final : public SoundTaker {
 };
 
 void answer_captioned(Service& service, const std::string& media_program, Exchange& exchange) {
-  const auto request = parse_captioned(exchange.body().text);
+  const auto request = parse_captioned(exchange.json());
   if (!request) {
     exchange.answer(openai_error(request.error().error, request.error().field));
     return;

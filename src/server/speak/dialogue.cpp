@@ -44,7 +44,7 @@ Result<Speaking> tagged(Service& service, DialogueRequest& request) {
 
 Handler dialogue(Service& service, std::string media_program) {
   return [&service, media_program = std::move(media_program)](Exchange& exchange) {
-    auto request = parse_dialogue(exchange.body().text);
+    auto request = parse_dialogue(exchange.json());
     if (!request) {
       exchange.answer(openai_error(request.error().error, request.error().field));
       return;

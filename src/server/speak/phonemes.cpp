@@ -32,7 +32,7 @@ constexpr std::array<Field, 4> kPhonemesFields = {
      {.name = "response_format", .help = "wav.", .choices = "mp3 opus aac flac wav pcm"}}};
 
 void answer_phonemes(Service& service, Exchange& exchange) {
-  const auto values = FieldValues::of_json(kPhonemizeFields, exchange.body().text);
+  const auto values = FieldValues::of_json(kPhonemizeFields, exchange.json());
   if (!values) {
     exchange.answer(openai_error(values.error().error, values.error().field));
     return;
@@ -75,7 +75,7 @@ Handler phonemize(Service& service) {
 
 Handler speech_of_phonemes(Service& service, std::string media_program) {
   return [&service, media_program = std::move(media_program)](Exchange& exchange) {
-    const auto values = FieldValues::of_json(kPhonemesFields, exchange.body().text);
+    const auto values = FieldValues::of_json(kPhonemesFields, exchange.json());
     if (!values) {
       exchange.answer(openai_error(values.error().error, values.error().field));
       return;

@@ -124,7 +124,7 @@ void answer_speech(Service& service, const SpeechRequest& request, const std::st
 
 Handler speech(Service& service, std::string media_program) {
   return [&service, media_program = std::move(media_program)](Exchange& exchange) {
-    const auto request = parse_speech(exchange.body().text);
+    const auto request = parse_speech(exchange.json());
     if (!request) {
       exchange.answer(openai_error(request.error().error, request.error().field));
       return;

@@ -219,8 +219,8 @@ std::string language_of_code(const std::string& code) {
   return found == kLetters.end() ? code : std::string(found->tag);
 }
 
-std::expected<SpeechRequest, FieldError> parse_speech(const std::string& text) {
-  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kSpeechFields, text));
+std::expected<SpeechRequest, FieldError> parse_speech(const SentJson& sent) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kSpeechFields, sent));
   MYNAH_TRY(SpeechRequest request, request_of(values));
   if (values.text("stream_format") == "sse") {
     request.delivery = SoundDelivery::Events;
@@ -228,15 +228,15 @@ std::expected<SpeechRequest, FieldError> parse_speech(const std::string& text) {
   return request;
 }
 
-std::expected<SpeechRequest, FieldError> parse_captioned(const std::string& text) {
-  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kCaptionedFields, text));
+std::expected<SpeechRequest, FieldError> parse_captioned(const SentJson& sent) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kCaptionedFields, sent));
   MYNAH_TRY(SpeechRequest request, request_of(values));
   request.word_times = values.flag("return_timestamps", true);
   return request;
 }
 
-std::expected<DialogueRequest, FieldError> parse_dialogue(const std::string& text) {
-  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kDialogueFields, text));
+std::expected<DialogueRequest, FieldError> parse_dialogue(const SentJson& sent) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kDialogueFields, sent));
   DialogueRequest request;
   MYNAH_TRY(request.speech, sound_of(values));
   request.pause_s = values.number("pause_between_turns", 0);

@@ -55,13 +55,13 @@ struct DialogueRequest {
 [[nodiscard]] FieldTable dialogue_fields();
 
 // Reads a request's JSON (OpenAI's API reference, audio/createSpeech).
-std::expected<SpeechRequest, FieldError> parse_speech(const std::string& text);
+std::expected<SpeechRequest, FieldError> parse_speech(const SentJson& sent);
 
 // The same for sound with words' times (Kokoro-FastAPI, CaptionedSpeechRequest).
-std::expected<SpeechRequest, FieldError> parse_captioned(const std::string& text);
+std::expected<SpeechRequest, FieldError> parse_captioned(const SentJson& sent);
 
 // The same for several voices (Kokoro-FastAPI, DialogueRequest).
-std::expected<DialogueRequest, FieldError> parse_dialogue(const std::string& text);
+std::expected<DialogueRequest, FieldError> parse_dialogue(const SentJson& sent);
 
 // What texts are read as wherever a client sends them.
 [[nodiscard]] SpeakOptions client_speak_options();
