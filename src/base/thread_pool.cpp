@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -198,9 +199,15 @@ void ThreadPool::split(int parts, FunctionRef<void(int)> fn) {
   for (int i = 0; i < parts; ++i) {
     pools.push_back(std::make_unique<ThreadPool>(threads / parts + (i < threads % parts ? 1 : 0)));
   }
+  std::vector<std::exception_ptr> thrown(pools.size());
   const auto run = [&](int i) {
-    const Part before = std::exchange(part, {this, pools[static_cast<size_t>(i)].get()});
-    fn(i);
+    const auto at = static_cast<size_t>(i);
+    const Part before = std::exchange(part, {this, pools[at].get()});
+    try {
+      fn(i);
+    } catch (...) {
+      thrown[at] = std::current_exception();
+    }
     part = before;
   };
   // Threads of their own: who takes turns with this may use those of the pool while it is set
@@ -220,6 +227,12 @@ void ThreadPool::split(int parts, FunctionRef<void(int)> fn) {
   run(0);
   for (; begun < parts; ++begun) {
     run(begun);
+  }
+  others.clear();  // which waits for them
+  for (const std::exception_ptr& one : thrown) {
+    if (one) {
+      std::rethrow_exception(one);
+    }
   }
 }
 

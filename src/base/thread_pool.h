@@ -55,7 +55,7 @@ class ThreadPool {
   // parallel_for() of this pool that fn makes uses those alone. They are as urgent as the caller.
   // For long work that never waits for its neighbours; 1 <= parts <= size(). Inside a range of a
   // parallel_for(), and where the system gives no threads, they come one after another on the
-  // caller's thread. fn does not throw.
+  // caller's thread. What fn throws comes out once all are done.
   void split(int parts, FunctionRef<void(int)> fn);
 
   // Of who computes with all of it, or in parts of it, and shares it with others.

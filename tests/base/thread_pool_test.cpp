@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <latch>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -205,6 +206,25 @@ TEST(ThreadPool, ItsThreadsAreFreeForOthersWhileItsPartsRest) {
     pool.parallel_for(2, 1, [&](int64_t, int64_t) { both.arrive_and_wait(); });
   });
   pool.split(2, [&](int) { rest.arrive_and_wait(); });
+}
+
+TEST(ThreadPool, WhatAPartThrowsComesOutAndThePoolIsWholeAgain) {
+  ThreadPool pool(2);
+  for (const int thrower : {0, 1}) {
+    std::atomic<int> done{0};
+    EXPECT_THROW(pool.split(2,
+                            [&](int part) {
+                              if (part == thrower) {
+                                throw std::runtime_error("stopped");
+                              }
+                              done.fetch_add(1);
+                            }),
+                 std::runtime_error);
+    EXPECT_EQ(done.load(), 1);
+    EXPECT_EQ(pool.size(), 2);
+    std::latch both(2);  // each of two threads takes one
+    pool.parallel_for(2, 1, [&](int64_t, int64_t) { both.arrive_and_wait(); });
+  }
 }
 
 TEST(ThreadPool, PartsInsideARangeRunOnItsThread) {
