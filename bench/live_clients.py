@@ -2,6 +2,7 @@
 import asyncio
 import base64
 import json
+import socket
 import struct
 import sys
 import time
@@ -46,6 +47,14 @@ def messages_of(sound):
     return [message_of("audio-chunk", format_of_it, piece) for piece in pieces_of(sound, WYOMING_RATE)]
 
 
+def leave(connection, how):
+    """What a socket is told before it is closed, or in place of that."""
+    if how == "reset":
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if how == "half-close":
+        connection.shutdown(socket.SHUT_WR)
+
+
 class Client:
     """A connection; `told`: what the server said, each with its time."""
 
@@ -56,6 +65,7 @@ class Client:
 
     def begin_to_listen(self):
         self.listener = asyncio.create_task(self.listen())
+        self.listener.add_done_callback(lambda _: self.changed.set())
 
     def take(self, event):
         self.told.append((time.perf_counter(), event))
@@ -77,17 +87,27 @@ class Client:
         end = time.perf_counter() + PATIENCE_S
         while not holds():
             if self.listener.done():
-                self.listener.result()
-                sys.exit(f"the server left behind {self.told[-3:]}")
+                sys.exit(f"the server left ({self.listener.exception()}) behind {self.told[-3:]}")
             self.changed.clear()
             try:
                 await asyncio.wait_for(self.changed.wait(), max(0.001, end - time.perf_counter()))
             except TimeoutError:
                 sys.exit(f"nothing came for {PATIENCE_S} s behind {self.told[-3:]}")
 
+    def told_of(self, kind):
+        """Its events of that type."""
+        return [event for _, event in self.told if event["type"] == kind]
+
     async def close(self):
         self.listener.cancel()
         self.writer.close()
+
+    async def leave(self, how):
+        """Whatever is under way."""
+        leave(self.writer.get_extra_info("socket"), how)
+        if how != "half-close":
+            self.writer.transport.abort()
+            await asyncio.sleep(0)  # which closes it
 
 
 class Realtime(Client):
