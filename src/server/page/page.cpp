@@ -69,13 +69,13 @@ std::vector<Route> page_routes(bool framed) {
   std::vector<Route> routes;
   routes.reserve(files.size());
   for (const File& one : files) {
-    routes.push_back(
-        {.method = "GET",
-         .path = one.path,
-         .help = "The page.",
-         .handler = file(one.bytes, one.type, framed),
-         .open = Open::ToAll,
-         .answers = std::string_view(one.type).substr(0, std::string_view(one.type).find(';'))});
+    Route& route = routes.emplace_back();
+    route.method = "GET";
+    route.path = one.path;
+    route.help = "The page.";
+    route.handler = file(one.bytes, one.type, framed);
+    route.open = Open::ToAll;
+    route.answers = std::string_view(one.type).substr(0, std::string_view(one.type).find(';'));
   }
   return routes;
 }
