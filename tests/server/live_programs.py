@@ -6,7 +6,8 @@ for (Standins), what it sends and reads is not.
 usage: live_programs.py MYNAH MYNAH_SHARED MYNAH_WEIGHTS SOURCES
 
 SOURCES has bazarr (a checkout of github.com/morpheus65535/bazarr), and homeassistant and open_webui as their wheels unpack (pip download
---no-deps homeassistant, open-webui); where one is missing its checks are skipped. Runs with the packages of tools/requirements-live.txt.
+--no-deps --only-binary :all: --python-version 3.14.2 homeassistant==2026.2.3 open-webui==0.12.4; later ones of the first want a later Python than
+Debian's); where one is missing its checks are skipped. Runs with the packages of tools/requirements-live.txt.
 """
 import asyncio
 import importlib
