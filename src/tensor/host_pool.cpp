@@ -168,11 +168,6 @@ void HostPool::trim() {
   state_->arena.trim();
 }
 
-void HostPool::trim_large() {
-  const std::lock_guard lock(state_->mutex);
-  state_->arena.trim();
-}
-
 int64_t HostPool::system_allocations() const {
   const std::lock_guard lock(state_->mutex);
   return state_->small_allocations + state_->arena.growths();

@@ -25,8 +25,6 @@ class HostPool {
 
   // Gives cached blocks back to the system.
   void trim();
-  // The same, of large blocks only: those that are worth the time it takes to get them back.
-  void trim_large();
 
   // Number of blocks asked from the system since the start.
   [[nodiscard]] int64_t system_allocations() const;

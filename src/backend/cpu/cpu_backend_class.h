@@ -132,7 +132,7 @@ class CpuBackend final : public Backend {
 
   void synchronize() override {}
 
-  void release_idle_memory() override { memory_.trim_large(); }
+  void release_idle_memory() override { memory_.trim(); }
 
   [[nodiscard]] size_t memory_held() const override { return memory_.bytes_held(); }
 

@@ -30,7 +30,7 @@ class RefBackend final : public Backend {
 
   void synchronize() override {}
 
-  void release_idle_memory() override { pool_.trim_large(); }
+  void release_idle_memory() override { pool_.trim(); }
 
   [[nodiscard]] size_t memory_held() const override { return pool_.bytes_held(); }
 
