@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -24,16 +23,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kKeysVariable = "MYNAH_API_KEYS";
-
-// Large blocks get pages of their own for as long as a server lives. The allocator else keeps ever
-// larger ones between those that stay, and of months of mixed requests more is left than of an hour
-// (bench/soak.py, from 2,000 requests to 10,000: 1.3 MB, 2.2 to 3.2 without).
-void keep_memory_whole() {
-  constexpr int kLarge = 512 << 10;
-  constexpr int kKeptForNext = 8 << 20;  // asked anew for each request else
-  ::mallopt(M_MMAP_THRESHOLD, kLarge);
-  ::mallopt(M_TRIM_THRESHOLD, kKeptForNext);
-}
 
 // A path that stands before others: "/x".
 Status check_base_path(std::string& path) {
@@ -228,7 +217,6 @@ Result<int> ServeCommand::run(Context& context) {
       log.write(head, served);
     };
   }
-  keep_memory_whole();
   engine::Surroundings surroundings = surroundings_of(context);
   surroundings.may_pull = {};  // nobody who asks sits at this terminal
   MYNAH_TRY(const auto server, server::Server::create(std::move(options), std::move(surroundings)));
