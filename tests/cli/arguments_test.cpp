@@ -14,7 +14,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 using Arguments = std::vector<std::string>;
 
@@ -158,7 +157,7 @@ TEST(EveryVerb, TakesAFlagBehindAnOptionForItsValue) {
     }
     Heard heard(verb);
     for (const std::string text : {"-m", "--", "-t", "--json", "-otxt", "-s"}) {
-      ASSERT_TRUE(heard.parse({"--lang=en", "--device-folder", "x"}).error().message.size() > 0);
+      ASSERT_FALSE(heard.parse({"--lang=en", "--device-folder", "x"}).error().message.empty());
       const std::string option = verb.name == "speak" ? "lexicon" : "hotwords";
       ASSERT_TRUE(heard.parse({"--" + option, text}));
       EXPECT_THAT(heard.given, ElementsAre(std::pair(option, text)));

@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 namespace fs = std::filesystem;
 
 constexpr std::streamoff kPage = 4096;
@@ -181,6 +180,7 @@ TEST_F(JournalFaults, OfADamagedPageWhatCanBeReadIsKept) {
   constexpr int kJobs = 60;
   open();
   std::vector<std::string> ids;
+  ids.reserve(kJobs);
   for (int i = 0; i < kJobs; ++i) {
     ids.push_back(add());
   }

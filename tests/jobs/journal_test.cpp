@@ -207,6 +207,7 @@ TEST_F(Jobs, ExpireByTheTimeThatPassed) {
   clock.pass(minutes(59));
   const std::string young = add();
   EXPECT_EQ(*store->expire(), 0);
+  EXPECT_THAT(ids("ann"), ElementsAre(young, old));
   clock.pass(minutes(2));
   EXPECT_EQ(*store->expire(), 1);
   EXPECT_THAT(ids("ann"), ElementsAre(young)) << "what has not ended does not expire";
