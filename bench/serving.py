@@ -2,6 +2,7 @@
 import atexit
 import os
 import re
+import signal
 import socket
 import statistics
 import struct
@@ -40,6 +41,9 @@ def home_with(*names):
             environment = os.environ | {"MYNAH_HOME": HOME}
             subprocess.run([MYNAH, "import", SPEECH[name], "--name", name], check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return HOME
+
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # as any other end, at which servers end too
 
 
 def start(threads, home, *flags, state=None, keys=None, wyoming_port=0):
