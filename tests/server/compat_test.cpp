@@ -11,7 +11,6 @@ namespace mynah::server {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 

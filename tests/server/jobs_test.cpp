@@ -16,7 +16,6 @@ namespace mynah::server {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -166,8 +165,10 @@ TEST_F(JobRequests, WaitAndAreCancelled) {
 
 TEST_F(JobRequests, RunWhileTheyAreRemoved) {
   serve(with_jobs());
+  constexpr int kJobs = 8;
   std::vector<std::string> ids;
-  for (int i = 0; i < 8; ++i) {
+  ids.reserve(kJobs);
+  for (int i = 0; i < kJobs; ++i) {
     ids.push_back(post_job());
   }
   for (const std::string& id : ids) {

@@ -152,6 +152,10 @@ TEST_F(Operation, DevicesSayWhereAStageIsAndWhy) {
 // A socket of this machine that listens on any port, and its address.
 std::pair<int, std::string> listening() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) {
+    ADD_FAILURE() << "no socket";
+    return {};
+  }
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -40,7 +40,7 @@ class SayingFront final : public Front {
 
 class Https : public ::testing::Test {
  protected:
-  ~Https() override {
+  void TearDown() override {
     if (network_) {
       network_->stop();
     }
@@ -117,7 +117,7 @@ TEST_F(Https, TellsWhoeverDoesNotSpeakIt) {
   EXPECT_THAT(told, HasSubstr("wanted https://"));
   const size_t head = told.find("\r\n\r\n") + 4;
   EXPECT_THAT(told, HasSubstr("Content-Length: " + std::to_string(told.size() - head) + "\r\n"));
-  for (const std::string& nonsense : {std::string(), std::string("\x16\x03\x01\x00\x05hello"),
+  for (const std::string& nonsense : {std::string(), std::string("\x16\x03\x01\x00\x05hello", 10),
                                       std::string(1, '\x16'), std::string(5000, '\x16')}) {
     test::Client other(address());
     other.send(nonsense);

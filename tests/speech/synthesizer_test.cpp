@@ -51,6 +51,7 @@ class Speaking : public testing::Test {
 
   [[nodiscard]] std::vector<std::string> texts() const {
     std::vector<std::string> texts;
+    texts.reserve(heard_.clauses.size());
     for (const SpokenClause& clause : heard_.clauses) {
       texts.push_back(clause.text);
     }
