@@ -41,7 +41,8 @@ struct TooLarge {
 // A device that a stage is not on.
 struct OtherDevice {
   std::string device;
-  std::string why;  // "takes 34 ms as f16", to be read behind its name
+  std::string why;      // "takes 34 ms as f16", to be read behind its name
+  bool slower = false;  // that time alone is why
 };
 
 // A model's stages apart, in the order of Stage: what they took on these devices at once. Those

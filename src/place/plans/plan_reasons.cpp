@@ -67,7 +67,7 @@ class Explainer {
       if (!allowed && is_for_auto(name)) {
         plan.others.push_back({.device = name, .why = "was not asked for"});
       } else if (const auto best = best_on(device)) {
-        plan.others.push_back({.device = name, .why = why_not(*best)});
+        plan.others.push_back(why_not(*best));
       }
     }
     std::ranges::sort(plan.others, {}, &OtherDevice::device);
@@ -98,24 +98,26 @@ class Explainer {
     return candidate.bytes <= left_beside_.left(candidate.device);
   }
 
-  // Of a candidate on another device, to be read behind the device's name.
-  [[nodiscard]] std::string why_not(const Candidate& other) const {
+  // Of a candidate on another device.
+  [[nodiscard]] OtherDevice why_not(const Candidate& other) const {
+    const std::string& device = budget_.name(other.device);
     if (chosen_.cost.rank < other.cost.rank) {
-      return "was named later";
+      return {.device = device, .why = "was named later"};
     }
     if (!fits_beside(other)) {
-      return no_room(other);
+      return {.device = device, .why = no_room(other)};
     }
     if (other.cost.unmeasured > 0) {
-      return "was not measured";
+      return {.device = device, .why = "was not measured"};
     }
     const std::string type =
         other.storage ? fmt::format(" as {}", storage_text(other.storage)) : std::string();
     std::string takes = fmt::format("takes {} ms{}", milliseconds_text(other.cost.ms), type);
-    if (chosen_.cost.unmeasured == 0 && other.cost.ms < chosen_.cost.ms) {
+    const bool faster = chosen_.cost.unmeasured == 0 && other.cost.ms < chosen_.cost.ms;
+    if (faster) {
       takes += slower_reason(other);
     }
-    return takes;
+    return {.device = device, .why = std::move(takes), .slower = !faster};
   }
 
   // Why a device is not taken that is faster with this stage.
@@ -203,7 +205,7 @@ class Explainer {
     }
     const std::string other = budget_.name(rival->device);
     if (chosen_.cost.unmeasured > 0 || rival->cost.ms < chosen_.cost.ms) {
-      return fmt::format("{} {}", other, why_not(*rival));
+      return fmt::format("{} {}", other, why_not(*rival).why);
     }
     const double ratio = rival->cost.ms / chosen_.cost.ms;
     const std::string ours = milliseconds_text(chosen_.cost.ms);

@@ -86,10 +86,8 @@ std::string Planner::why_not_preferred(ModelId model, const StagePlaces& places)
           chosen->plan.together ? chosen->plan.together->others : chosen->plan.others;
       const auto other = std::ranges::find(others, device, &OtherDevice::device);
       if (other != others.end()) {
-        // What is slower takes a time and no more; else the reason says why that does not count.
-        const bool slower = other->why.starts_with("takes ") && !other->why.contains(',');
         whys.push_back(fmt::format("{} was preferred, but it {}{}", device, other->why,
-                                   slower ? pace_text(model, *chosen) : std::string()));
+                                   other->slower ? pace_text(model, *chosen) : std::string()));
       }
     }
     if (!whys.empty()) {
