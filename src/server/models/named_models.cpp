@@ -10,6 +10,7 @@
 #include "engine/recognizer.h"
 #include "engine/store_folders.h"
 #include "engine/synthesizer.h"
+#include "server/models/openai_names.h"
 #include "store/store.h"
 
 namespace mynah::server {
@@ -98,6 +99,16 @@ void note_missing_models(const ServiceOptions& options, const engine::Surroundin
            .remedy = {}});
     }
   }
+}
+
+bool is_unknown(const std::string& name, const std::string& meant) {
+  return meant.empty() && !name.empty() && !is_openai_model(name);
+}
+
+std::unexpected<Error> no_model_called(const std::string& name) {
+  return fail(
+      ErrorCode::NotFound,
+      fmt::format("model: there is no '{}' here; GET /v1/models lists what there is", name));
 }
 
 Error as_servers(Error error) {

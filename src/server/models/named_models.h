@@ -1,6 +1,9 @@
-// What whoever starts a server named of models and voices, looked at before anybody asks for it.
+// Names of models and voices: those of whoever starts a server, looked at before anybody asks for
+// them, and those of clients.
 #pragma once
 
+#include <expected>
+#include <string>
 #include <utility>
 
 #include "base/result.h"
@@ -17,6 +20,12 @@ namespace mynah::server {
 
 // Notes what is no reason not to start: no model that hears, an alias of a model that is not here.
 void note_missing_models(const ServiceOptions& options, const engine::Surroundings& surroundings);
+
+// Whether a client names a model that nobody here is called, by what its name means ("": nothing).
+[[nodiscard]] bool is_unknown(const std::string& name, const std::string& meant);
+
+// NotFound, for who must name one that is here.
+[[nodiscard]] std::unexpected<Error> no_model_called(const std::string& name);
 
 // An error of a model that the client did not choose: what is wrong is the server's affair.
 [[nodiscard]] Error as_servers(Error error);

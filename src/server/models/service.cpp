@@ -29,12 +29,6 @@ Status check_is_no_path(const std::string& what, const std::string& name) {
   return {};
 }
 
-std::unexpected<Error> no_model_called(const std::string& name) {
-  return fail(
-      ErrorCode::NotFound,
-      fmt::format("model: there is no '{}' here; GET /v1/models lists what there is", name));
-}
-
 // "tiny.en" of ".../models/tiny.en/model.gguf", of a folder ".../tiny.en" and of a file
 // ".../tiny.en.gguf".
 std::string name_of(const std::string& path) {
@@ -111,17 +105,17 @@ Result<Hearing> Service::hearing(const std::string& name) {
   }
   MYNAH_TRY_STATUS(check_is_no_path("model", name));
   std::string meant = name.empty() ? std::string() : meant_by(name);
-  if (meant.empty() && options_.strict && !name.empty() && !is_openai_model(name)) {
+  const bool unknown = is_unknown(name, meant);
+  if (unknown && options_.strict) {
     return no_model_called(name);
   }
-  const bool passed_over = meant.empty() && !name.empty() && !is_openai_model(name);
   const bool chosen = !name.empty() && meant == name;
   if (meant.empty()) {
     const std::lock_guard lock(mutex_);
     meant = default_;
   }
   MYNAH_TRY(Hearing hearing, as_chosen(open_model(std::move(meant)), chosen));
-  hearing.model_passed_over = passed_over;
+  hearing.model_passed_over = unknown;
   return hearing;
 }
 
@@ -379,17 +373,21 @@ std::chrono::milliseconds Service::estimated_wait() {
   return std::chrono::milliseconds(static_cast<int64_t>(wait_ms));
 }
 
+std::string Service::aliased(const std::string& name) const {
+  const auto alias = std::ranges::find(options_.aliases, name, &Alias::name);
+  return alias == options_.aliases.end() ? name : alias->model;
+}
+
 Result<std::string> Service::speaking_meant_by(const std::string& name) const {
   MYNAH_TRY_STATUS(check_is_no_path("model", name));
-  const auto alias = std::ranges::find(options_.aliases, name, &Alias::name);
-  std::string called = alias == options_.aliases.end() ? name : alias->model;
+  std::string called = aliased(name);
   if (!called.empty()) {
     const auto own = store().find(called);
     if ((own && is_for(own->family, FamilyKind::Speech)) || called == "builtin") {
       return called;
     }
   }
-  if (options_.strict && !name.empty() && !is_openai_model(name)) {
+  if (options_.strict && is_unknown(name, {})) {
     return no_model_called(name);
   }
   return std::string();
@@ -399,8 +397,7 @@ Result<Speaking> Service::speaking(const SpeakingAsk& asked) {
   if (const auto work = RequestWork::here()) {
     work->want(RequestWork::Does::Speak);
   }
-  const auto alias = std::ranges::find(options_.aliases, asked.voice, &Alias::name);
-  const std::string voice = alias == options_.aliases.end() ? asked.voice : alias->model;
+  const std::string voice = aliased(asked.voice);
   if (is_voice_file(voice)) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("voice: wanted a name, found the file '{}'", voice));
@@ -416,7 +413,7 @@ Result<Speaking> Service::speaking(const SpeakingAsk& asked) {
   } else if (voice.empty()) {
     wanted = {any};
   }
-  const bool passed_over = !asked.model.empty() && named.empty() && !is_openai_model(asked.model);
+  const bool passed_over = is_unknown(asked.model, named);
   const auto by = [&](const std::string& model, const std::string& as) -> Result<Speaking> {
     MYNAH_TRY(Speaking speaking, speaking_by(model, as, asked.language));
     speaking.model_passed_over = passed_over;

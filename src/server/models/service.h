@@ -157,6 +157,8 @@ class Service {
   Service(ServiceOptions options, engine::Surroundings surroundings,
           std::unique_ptr<engine::Engine> engine);
 
+  // What stands for that name among the options' aliases, or itself.
+  [[nodiscard]] std::string aliased(const std::string& name) const;
   // What a client's name for one that speaks means; "": the default. NotFound where names are
   // strict.
   [[nodiscard]] Result<std::string> speaking_meant_by(const std::string& name) const;

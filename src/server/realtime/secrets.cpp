@@ -23,8 +23,7 @@ int64_t unix_time_in(std::chrono::seconds time) {
 }
 
 void answer_secret(ClientSecrets& secrets, Shape shape, Exchange& exchange) {
-  const std::string& body = exchange.body().text;
-  const Json asked = body.empty() ? Json::object() : parse_object(body);
+  const Json asked = exchange.body().text.empty() ? Json::object() : exchange.json().object;
   const Json session =
       shape == Shape::Secret && asked.is_object() ? asked.value("session", Json::object()) : asked;
   if (!asked.is_object() || !session.is_object()) {
