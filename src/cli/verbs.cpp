@@ -1,5 +1,6 @@
 #include "cli/verbs.h"
 
+#include "cli/chat/chat.h"
 #include "cli/command/version.h"
 #include "cli/completion.h"
 #include "cli/config.h"
@@ -27,6 +28,7 @@ std::vector<Verb> all_verbs() {
   return {
       verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),
       verb<SpeakCommand>("speak", "Turn text into speech."),
+      verb<ChatCommand>("chat", "Converse with a language model, or ask it one thing."),
       verb<ServeCommand>("serve", "Hear and speak for clients of OpenAI's API."),
       verb<KeysCommand>("keys", "Make, list and remove the keys that clients of mynah serve have."),
       verb<HealthCommand>("health", "Say whether a server lives, for a container's HEALTHCHECK."),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/chat.h"
 #include "engine/detector.h"
 #include "engine/leases.h"
 #include "engine/recognizer.h"
@@ -23,7 +24,7 @@ namespace mynah::engine {
 
 // A model that is open.
 struct OpenModel {
-  enum class Does : uint8_t { Hear, Detect, Speak };
+  enum class Does : uint8_t { Hear, Detect, Speak, Write };
 
   Does does = Does::Hear;
   std::string path;    // its file or folder; "": it is built in
@@ -68,6 +69,8 @@ class Engine {
   [[nodiscard]] Result<Leases<OpenedSynthesizer>::Lease> synthesizer(SynthesizerWish wish,
                                                                      const SpeakingModel& model,
                                                                      Warm warm = Warm::No);
+  // As open_chat() refuses.
+  [[nodiscard]] Result<Leases<OpenedChat>::Lease> chat(ChatWish wish, Warm warm = Warm::No);
 
   // Lets go of all that nobody holds.
   void unload();
@@ -107,6 +110,7 @@ class Engine {
   Leases<OpenedRecognizer> recognizers_;
   Leases<OpenedDetector> detectors_;
   Leases<OpenedSynthesizer> synthesizers_;
+  Leases<OpenedChat> chats_;
   place::Housekeeper housekeeper_;  // the first to go
 };
 

@@ -27,6 +27,10 @@ std::optional<StoredModel> newest_recogniser(const Store& store) {
   return newest_for(store, FamilyKind::SpeechToText);
 }
 
+std::optional<StoredModel> newest_language_model(const Store& store) {
+  return newest_for(store, FamilyKind::Language);
+}
+
 const CatalogueEntry& detector_entry() {
   return *std::ranges::find_if(catalogue(), [](const CatalogueEntry& entry) {
     return is_for(entry.family, FamilyKind::VoiceActivity);

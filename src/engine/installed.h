@@ -16,6 +16,9 @@ namespace mynah::engine {
 // The recogniser that is taken where none is named: the one that came last.
 [[nodiscard]] std::optional<StoredModel> newest_recogniser(const Store& store);
 
+// The same of language models.
+[[nodiscard]] std::optional<StoredModel> newest_language_model(const Store& store);
+
 // The voice detector that the catalogue has.
 [[nodiscard]] const CatalogueEntry& detector_entry();
 

@@ -33,6 +33,10 @@ StageGroup speaking_group() {
   return kTtsGroup;
 }
 
+StageGroup writing_group() {
+  return kLlmGroup;
+}
+
 Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile& file) {
   return place_detector(state_, file);
 }
@@ -43,6 +47,10 @@ Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& fi
 
 Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& file) {
   return place_voice(state_, file);
+}
+
+Result<std::shared_ptr<const LanguageModel>> Placer::language(const LanguageFile& file) {
+  return place_language(state_, file);
 }
 
 Status Placer::check_request() const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "chat/language_model.h"
 #include "place/state/placement_state.h"
 #include "place/terms/workload.h"
 #include "speech/placement_report.h"
@@ -16,11 +17,12 @@
 
 namespace mynah::place {
 
-// What the placer's detectors, its models that hear and its voices are called where nothing of them
+// What the placer's detectors, its models that hear, its voices and its models that write are called where nothing of them
 // is open yet: what is asked of the request.
 [[nodiscard]] StageGroup detecting_group();
 [[nodiscard]] StageGroup hearing_group();
 [[nodiscard]] StageGroup speaking_group();
+[[nodiscard]] StageGroup writing_group();
 
 class Placer {
  public:
@@ -46,6 +48,7 @@ class Placer {
   Result<std::shared_ptr<const VoiceDetector>> detector(const DetectorFile& file);
   Result<std::shared_ptr<const WindowModel>> windows(const WindowsFile& file);
   Result<std::unique_ptr<const VoiceModel>> voice(const VoiceModelFile& file);
+  Result<std::shared_ptr<const LanguageModel>> language(const LanguageFile& file);
 
   // What a model is called that was placed, or asked for, before.
   [[nodiscard]] ModelId id_of(const ModelFile& file) const;

@@ -11,12 +11,14 @@
 
 #include <fmt/core.h>
 
+#include "base/atomic_file.h"
 #include "base/mapped_file.h"
 #include "formats/gguf_writer.h"
 #include "formats/json.h"
 #include "formats/open.h"
 #include "models/kokoro/checkpoint.h"
 #include "models/whisper/stored_form.h"
+#include "store/catalogue_language.h"
 #include "store/files.h"
 #include "tensor/quantize.h"
 #include "text/vocabulary.h"
@@ -257,10 +259,35 @@ Result<Plan> make_plan(TensorFile& file, const std::string& source, const std::s
     return plan_silero(file);
   }
   return fail(ErrorCode::Unsupported,
-              fmt::format("{}: wanted a Whisper, Silero or Kokoro model, found {} tensors "
-                          "that are none's, the first named '{}'",
+              fmt::format("{}: wanted a Whisper, Silero or Kokoro model or a language model's "
+                          "GGUF, found {} tensors that are none's, the first named '{}'",
                           source, file.tensors.size(),
                           file.tensors.empty() ? "" : file.tensors.front().name));
+}
+
+// GGUF is the form that language models are published in, with all that goes with them.
+bool looks_like_language(const TensorFile& file) {
+  return file.format == "gguf" && file.metadata.contains("tokenizer.ggml.model") &&
+         std::ranges::find(file.tensors, "token_embd.weight", &StoredTensor::name) !=
+             file.tensors.end();
+}
+
+// Copies a file as it is.
+Status copy_whole(const std::string& source, const std::string& target, StoreObserver& observer,
+                  const std::stop_token& stop) {
+  constexpr size_t kPiece = size_t{8} << 20;
+  MYNAH_TRY(const auto file, MappedFile::open(source));
+  const std::span<const std::byte> bytes = file->bytes();
+  MYNAH_TRY_STATUS(check_disk_space(target, bytes.size()));
+  MYNAH_TRY(AtomicFile whole, AtomicFile::create(target));
+  for (size_t done = 0; done < bytes.size(); done += kPiece) {
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
+    MYNAH_TRY_STATUS(whole.write(bytes.subspan(done, std::min(kPiece, bytes.size() - done))));
+    observer.on_progress("copying", std::min(done + kPiece, bytes.size()), bytes.size());
+  }
+  return whole.commit();
 }
 
 // The type that holds most of the bytes: matrices, in any model.
@@ -312,9 +339,6 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
                                 const ConvertOptions& options, StoreObserver& observer,
                                 const std::stop_token& stop) {
   MYNAH_TRY(TensorFile file, open_tensor_file(source));
-  MYNAH_TRY(Plan plan, make_plan(file, source, options.name));
-  plan.metadata.insert_or_assign("general.architecture", plan.family);
-  plan.metadata.insert_or_assign("general.name", options.name);
   constexpr const char* kLicenceKey = "general.license";
   std::string licence = options.licence;
   if (const auto own = file.metadata.find(kLicenceKey);
@@ -322,6 +346,21 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
     const auto* text = std::get_if<std::string>(&own->second);
     licence = text != nullptr ? *text : "";
   }
+  if (looks_like_language(file)) {
+    if (options.storage) {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("{}: a language model keeps the types that its file has; wanted none "
+                              "with --type, or a file of that type",
+                              source));
+    }
+    MYNAH_TRY_STATUS(copy_whole(source, target, observer, stop));
+    return Converted{.family = std::string(kLanguageFamily),
+                     .storage = main_type(file.tensors),
+                     .licence = std::move(licence)};
+  }
+  MYNAH_TRY(Plan plan, make_plan(file, source, options.name));
+  plan.metadata.insert_or_assign("general.architecture", plan.family);
+  plan.metadata.insert_or_assign("general.name", options.name);
   if (!licence.empty()) {
     plan.metadata.insert_or_assign(kLicenceKey, licence);
   }

@@ -14,9 +14,17 @@ struct InstalledVoice;
 struct SpeechModel;
 
 // What a family is for.
-enum class FamilyKind : uint8_t { SpeechToText, VoiceActivity, Speech, Voices, Phonemes };
+enum class FamilyKind : uint8_t {
+  SpeechToText,
+  VoiceActivity,
+  Speech,
+  Voices,
+  Phonemes,
+  Language
+};
 
-// As users call it: "speech to text", "voice activity", "speech", "voices", "phonemes".
+// As users call it: "speech to text", "voice activity", "speech", "voices", "phonemes",
+// "language model".
 [[nodiscard]] std::string_view name(FamilyKind kind);
 
 // A language that a model was taught, and its English name.

@@ -5,7 +5,7 @@ import sys
 
 # From the ground up. A folder includes itself and what stands above it here.
 ORDER = ("base gpu tensor ops backend/ref backend/cpu backend/cuda formats doctor audio text nn models store speech "
-         "place engine jobs matrix pipeline server cli").split()
+         "chat place engine jobs matrix pipeline server cli").split()
 
 # Narrower than the order: these see nothing but what is listed, and themselves.
 ONLY = {
@@ -19,7 +19,7 @@ ONLY = {
 INSIDE = {
     "place": "terms wire elsewhere workers discovery plans proofs state kinds".split(),
     "server": "http access net metrics models operation hear jobs speak elsewhere compat wyoming realtime page".split(),
-    "cli": "command files models placement hear speak serve doctor".split(),
+    "cli": "command files models placement hear speak chat serve doctor".split(),
 }
 
 # Folders of one family of models: none but the family includes from them, and the file that opens a model by its family.

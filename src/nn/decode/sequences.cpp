@@ -37,6 +37,13 @@ int64_t Sequences::fork(int64_t sequence) {
   return forked;
 }
 
+int64_t Sequences::fork(int64_t sequence, int64_t length) {
+  const int64_t forked = cache_.fork(sequence, length);
+  const int64_t context = waits(sequence).context;
+  waits(forked) = {.tokens = {}, .context = context};
+  return forked;
+}
+
 void Sequences::append(int64_t sequence, int32_t token) {
   waits(sequence).tokens.push_back(token);
 }
@@ -47,9 +54,10 @@ void Sequences::evict(int64_t sequence) {
 }
 
 // The cache's pages are its own and not a step's: they are there before the pass.
-Sequences::Pass Sequences::begin(std::span<const int64_t> sequences) {
+Sequences::Pass Sequences::begin(std::span<const int64_t> growing,
+                                 std::span<const int64_t> sequences) {
   Pass pass;
-  for (const int64_t sequence : sequences) {
+  const auto add = [&](int64_t sequence) {
     Waits& waiting = waits(sequence);
     MYNAH_CHECK(!waiting.tokens.empty(), "sequence ", std::to_string(sequence),
                 " has nothing to be computed");
@@ -57,30 +65,41 @@ Sequences::Pass Sequences::begin(std::span<const int64_t> sequences) {
     pass.lanes.push_back(
         {.sequence = sequence, .count = std::ssize(waiting.tokens), .context = waiting.context});
     waiting.tokens.clear();
-  }
+  };
+  std::ranges::for_each(growing, add);
+  std::ranges::for_each(sequences, add);
   cache_.reserve(pass.lanes);
   return pass;
 }
 
 Tensor Sequences::run(std::span<const int64_t> sequences) {
-  const Pass pass = begin(sequences);
+  const Pass pass = begin({}, sequences);
   return model_.forward(pass.tokens, pass.lanes, cache_);
 }
 
-Sampled Sequences::step(std::span<const int64_t> sequences, const SampleParams& params) {
-  const Pass pass = begin(sequences);
+Sampled Sequences::step(std::span<const int64_t> sequences, const SampleParams& params,
+                        const Beside& beside) {
+  const Pass pass = begin(beside.growing, sequences);
   const auto rows = std::ssize(sequences);
-  if (std::ssize(pass.tokens) > rows) {
-    // With a prompt among them: like no other step.
+  if (std::ssize(pass.tokens) > rows || beside.on_logits) {
+    // With a prompt among them, or somebody who looks on: like no other step.
     std::vector<int32_t> last;
     for (int32_t end = 0; const Lane& lane : pass.lanes) {
       end += static_cast<int32_t>(lane.count);
       last.push_back(end - 1);
     }
+    last.erase(last.begin(), last.begin() + std::ssize(beside.growing));
     const Tensor hidden = model_.forward(pass.tokens, pass.lanes, cache_);
+    if (rows == 0) {
+      return {};
+    }
     const Tensor ends = ops::gather_rows(
         backend_, hidden, ops::from_host(backend_, std::span<const int32_t>(last), {rows}));
-    return sample(backend_, model_.logits(ends), params);
+    const Tensor logits = model_.logits(ends);
+    if (beside.on_logits) {
+      beside.on_logits(logits);
+    }
+    return sample(backend_, logits, params);
   }
   const Shape shape{rows, params.top};
   const auto count = static_cast<size_t>(shape.elements());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,8 @@ class Sequences {
   [[nodiscard]] int64_t admit(std::span<const int32_t> tokens, int64_t context = 0);
   // One that begins as another, whose computed past it shares and whose waiting tokens it has.
   [[nodiscard]] int64_t fork(int64_t sequence);
+  // One that begins with the first `length` computed positions of another, and waits with nothing.
+  [[nodiscard]] int64_t fork(int64_t sequence, int64_t length);
   void append(int64_t sequence, int32_t token);
   // Its memory is free for others.
   void evict(int64_t sequence);
@@ -54,8 +57,21 @@ class Sequences {
   // Computes what these wait with, each at least one token; hidden states of all of it, in their
   // order.
   Tensor run(std::span<const int64_t> sequences);
+
+  // What a step does besides.
+  struct Beside {
+    std::span<const int64_t> growing = {};  // sequences whose waiting tokens are computed, too
+    // Sees the logits (sequences, vocabulary) before what follows is sampled; null: nobody does.
+    std::function<void(const Tensor& logits)> on_logits = nullptr;
+  };
+
   // Computes what these wait with and samples what may follow each, by the row of its place.
-  Sampled step(std::span<const int64_t> sequences, const SampleParams& params);
+  Sampled step(std::span<const int64_t> sequences, const SampleParams& params,
+               const Beside& beside);
+
+  Sampled step(std::span<const int64_t> sequences, const SampleParams& params) {
+    return step(sequences, params, {});
+  }
 
   [[nodiscard]] const KvCache& cache() const { return cache_; }
 
@@ -71,7 +87,8 @@ class Sequences {
     std::vector<Lane> lanes;
   };
 
-  Pass begin(std::span<const int64_t> sequences);
+  // Of `growing` first.
+  Pass begin(std::span<const int64_t> growing, std::span<const int64_t> sequences);
   Waits& waits(int64_t sequence);
 
   Backend& backend_;

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 #include "place/terms/time_text.h"
 #include "store/files.h"
 
@@ -211,14 +212,19 @@ class Explainer {
     const std::string ours = milliseconds_text(chosen_.cost.ms);
     const std::string theirs = milliseconds_text(rival->cost.ms);
     if (rival->cost.ms == chosen_.cost.ms) {
-      return fmt::format("as fast as {} ({} ms for a second of sound)", other, ours);
+      return fmt::format("as fast as {} ({} ms for {})", other, ours, unit());
     }
     if (chosen_.cost.ms > 0 && ratio >= 1.95) {
-      return fmt::format("{} is {}x {} ({} ms for a second of sound, {} ms there)", device,
-                         times_text(ratio), other, ours, theirs);
+      return fmt::format("{} is {}x {} ({} ms for {}, {} ms there)", device, times_text(ratio),
+                         other, ours, unit(), theirs);
     }
     return fmt::format("{} ({} ms) beat {} ({} ms)", placed_text(budget_, chosen_), ours,
                        placed_text(budget_, *rival), theirs);
+  }
+
+  // What times are for: "a second of sound".
+  [[nodiscard]] std::string_view unit() const {
+    return kind_of(group_of(stage_.choices.stage)).unit;
   }
 
   // The fastest that was measured on another device, whether it fits or not.

@@ -36,6 +36,9 @@ struct Kind {
   std::string_view name;  // "stt"
   std::span<const StageFacts> stages;
 
+  // What its measured times are for, to be read behind "3 ms for".
+  std::string_view unit = "a second of sound";
+
   // Its weights can be of several storage types; else they are of the one that the file has.
   bool has_types = true;
 

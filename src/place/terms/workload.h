@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,8 +48,18 @@ struct VoiceModelFile {
   bool operator==(const VoiceModelFile&) const = default;
 };
 
+// A language model's GGUF file.
+struct LanguageFile {
+  std::string path;
+  Precision precision = Precision::Fast;
+  std::string cache_folder;  // for packed weights; empty: none
+  int64_t context = 0;       // positions that a text may have; 0: what it was trained for
+
+  bool operator==(const LanguageFile&) const = default;
+};
+
 // A model of any kind: the stages of one group. Their order is that of kinds().
-using ModelFile = std::variant<DetectorFile, WindowsFile, VoiceModelFile>;
+using ModelFile = std::variant<DetectorFile, WindowsFile, VoiceModelFile, LanguageFile>;
 
 [[nodiscard]] inline StageGroup group_of(const ModelFile& file) {
   return static_cast<StageGroup>(file.index());

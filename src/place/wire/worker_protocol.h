@@ -33,6 +33,7 @@ enum class Ask : uint32_t {
   OpenDetector,   // DetectorFile, StageDevice -> DetectorFacts
   OpenWindows,    // WindowsFile, StageDevice encoder, decoder ->
   OpenVoice,      // VoiceModelFile, StageDevice acoustic, vocoder -> VoiceModelFacts
+  OpenLanguage,   // LanguageFile, StageDevice -> LanguageFacts
   CloseGroup,     // StageGroup ->
   NewDecoder,     // DecodingOptions -> uint64 decoder
   DropDecoder,    // uint64 decoder ->
@@ -42,6 +43,9 @@ enum class Ask : uint32_t {
   Probabilities,  // vector<recording> -> vector<probabilities>
   Speak,          // vector<PhonemeWord>, VoiceSettings -> ClauseSound
   FindVoice,      // string -> VoiceFacts
+  NewSession,     // -> uint64 session, of the open language model
+  DropSession,    // uint64 session ->
+  Write,          // uint64 session, StepRequest -> vector<ChosenToken>
   Report,         // -> vector<StageReport>
   Probe,          // StageGroup -> ProbeReport
   Operations,     // string device -> vector<OperationOutcome>

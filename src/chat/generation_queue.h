@@ -1,0 +1,188 @@
+// GenerationQueue: replies of everybody who writes with one model, a token of each in a step; what
+// a text begins with that another of its owner began with is not read twice.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/turns.h"
+#include "chat/kept_texts.h"
+#include "chat/language_model.h"
+#include "nn/decode/sampling.h"
+
+namespace mynah {
+
+// What may come in one text: a grammar. Its own; asked from the queue's thread.
+class TokenRule {
+ public:
+  TokenRule() = default;
+  virtual ~TokenRule() = default;
+  TokenRule(const TokenRule&) = delete;
+  TokenRule& operator=(const TokenRule&) = delete;
+
+  // Bit i of word i / 32: whether token i may come next; empty: all may. At least one may.
+  virtual std::span<const uint32_t> allowed() = 0;
+  // One of those was chosen.
+  virtual void take(int32_t token) = 0;
+};
+
+struct GenerationOptions {
+  SamplingOptions sampling;
+  std::vector<TokenPenalty> bias;   // of single tokens, in rising order, whatever was said
+  int64_t remembered = 0;           // tokens of the prompt that penalties are for, too; the last
+  uint64_t seed = 0;                // same seed, same text, alone or in company
+  int64_t most_tokens = 0;          // 0: as many as there is room for
+  std::vector<int32_t> ends;        // tokens that end the text, in rising order
+  int32_t alternatives = -1;        // TokenWish::alternatives
+  std::shared_ptr<TokenRule> rule;  // null: none
+};
+
+// Why a text ended.
+enum class TextEnd : uint8_t {
+  Token,     // one of GenerationOptions::ends
+  Enough,    // who asked has what he wants
+  Length,    // most_tokens
+  NoContext  // the model's context is full
+};
+
+struct Generated {
+  TextEnd end = TextEnd::Token;
+  int32_t end_token = -1;  // TextEnd::Token: which
+  int64_t prompt_tokens = 0;
+  int64_t cached_tokens = 0;  // of the prompt, that were not read again
+  int64_t tokens = 0;         // that were written, the one that ended it not among them
+  double queued_ms = 0;       // until its prompt was begun
+  double prompt_ms = 0;       // from then until its first token
+  double written_ms = 0;      // from then until its last one
+};
+
+// What is asked of a queue.
+struct GenerationTask {
+  std::vector<int32_t> prompt;  // one token at least
+  GenerationOptions options;
+  // Whose text it is: beginnings are shared within an owner, and never across. "": they are not
+  // shared.
+  std::string owner;
+  Urgency urgency = Urgency::Interactive;
+  // Called with each token that is part of the text, from the queue's thread, which it must not
+  // keep waiting; false: it is enough. May be null.
+  std::function<bool(const ChosenToken& chosen)> on_token;
+};
+
+// What waits for a queue, and what it did.
+struct GenerationLoad {
+  size_t waiting = 0;  // texts of which nothing was read yet
+  size_t writing = 0;
+  int64_t kept_tokens = 0;  // that later texts may begin with
+  double step_ms = 0;       // that a step took of late
+};
+
+// Thread-safe. One thread of its own, where it is needed.
+class GenerationQueue {
+ public:
+  struct Limits {
+    size_t side_by_side = 32;          // texts in a step
+    size_t waiting = 256;              // that may wait; who comes then is refused: Busy
+    int64_t kept_tokens = 0;           // of all texts, those under way among them; 0: the context's
+    int64_t prompt_piece = 512;        // tokens of prompts that a step reads
+    int64_t piece_beside_others = 96;  // the same while others wait for their next token
+  };
+
+  explicit GenerationQueue(std::shared_ptr<const LanguageModel> model)
+      : GenerationQueue(std::move(model), Limits()) {}
+
+  GenerationQueue(std::shared_ptr<const LanguageModel> model, Limits limits);
+
+  // Nobody may wait for it any more.
+  ~GenerationQueue();
+  GenerationQueue(const GenerationQueue&) = delete;
+  GenerationQueue& operator=(const GenerationQueue&) = delete;
+
+  // Called once, from the queue's thread, which it must not keep waiting, or from that of who asks.
+  using Done = std::function<void(Result<Generated> result)>;
+
+  // Writes what follows the prompt, and tells when it has ended: Cancelled once stop is requested,
+  // at the next step; the device's error where none is left that can write. Refused, and `done` is
+  // not called: InvalidInput for a prompt that has no room in the context, Busy where too many
+  // wait, Environment where no thread can be had.
+  [[nodiscard]] Status submit(GenerationTask task, const std::stop_token& stop, Done done);
+
+  // The same for who waits.
+  [[nodiscard]] Result<Generated> write(GenerationTask task, const std::stop_token& stop);
+
+  [[nodiscard]] GenerationLoad load() const;
+
+  [[nodiscard]] const LanguageModel& model() const { return *model_; }
+
+  // Forgets what texts of that owner began with.
+  void forget(const std::string& owner);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // A text under way, which the queue's thread alone has once it is submitted.
+  struct Writing {
+    GenerationTask task;
+    std::stop_token stop;
+    Done done;
+    Clock::time_point asked;
+    std::optional<Clock::time_point> begun;
+    std::optional<Clock::time_point> first;  // token
+    uint64_t text = 0;
+    std::vector<int32_t> tokens;  // the prompt and what was written
+    int64_t there = 0;            // of them, that the model has read
+    Generated result;
+  };
+
+  using WritingRef = std::shared_ptr<Writing>;
+
+  // A part of a step: whose, and how many of its tokens are read.
+  struct Part {
+    WritingRef writing;
+    int64_t count = 0;
+  };
+
+  [[nodiscard]] Status check(const GenerationTask& task) const;
+  void serve(const std::stop_token& end);
+  // Takes those who wait and have room beside the others; wants the lock.
+  void admit();
+  // Takes out those who do not want their text any more; wants the lock.
+  [[nodiscard]] std::vector<WritingRef> take_stopped();
+  [[nodiscard]] std::vector<Part> choose_parts() const;
+  [[nodiscard]] StepRequest request_of(const std::vector<Part>& parts);
+  [[nodiscard]] static TokenWish wish_of(const Writing& writing);
+  void take(const Part& part, const ChosenToken& chosen);
+  void step(const std::vector<Part>& parts);
+  void end(const WritingRef& writing, TextEnd why);
+  // What was read of it stays for others of its owner; wants the lock.
+  void keep(Writing& writing);
+
+  std::shared_ptr<const LanguageModel> model_;
+  Limits limits_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::list<WritingRef> waiting_;
+  std::vector<WritingRef> writing_;  // of the thread; changed under the lock
+  KeptTexts kept_;                   // likewise
+  double step_ms_ = 0;
+  // The thread's own.
+  std::unique_ptr<LanguageModel::Session> session_;
+  std::vector<TextFork> forks_;
+  std::vector<uint64_t> forgotten_;
+  uint64_t next_text_ = 1;
+  std::jthread thread_;
+};
+
+}  // namespace mynah

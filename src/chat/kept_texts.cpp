@@ -1,0 +1,73 @@
+#include "chat/kept_texts.h"
+
+#include <algorithm>
+
+namespace mynah {
+
+std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
+                                                std::span<const int32_t> tokens) {
+  auto best = texts_.end();
+  int64_t length = kShortest - 1;
+  for (auto text = texts_.begin(); text != texts_.end(); ++text) {
+    if (text->owner != owner) {
+      continue;
+    }
+    const auto differ = std::ranges::mismatch(text->tokens, tokens);
+    const int64_t alike = differ.in1 - text->tokens.begin();
+    if (alike > length) {
+      best = text;
+      length = alike;
+    }
+  }
+  if (best == texts_.end()) {
+    return std::nullopt;
+  }
+  const Found found{.number = best->number,
+                    .length = length,
+                    .whole = length == static_cast<int64_t>(best->tokens.size())};
+  if (found.whole) {
+    texts_.erase(best);
+  } else {
+    texts_.splice(texts_.begin(), texts_, best);
+  }
+  return found;
+}
+
+void KeptTexts::add(Text text) {
+  // One that another begins with is of no more use than that.
+  std::erase_if(texts_, [&](const Text& older) { return older.number == text.number; });
+  texts_.push_front(std::move(text));
+}
+
+std::vector<uint64_t> KeptTexts::shrink(int64_t most) {
+  std::vector<uint64_t> gone;
+  int64_t left = tokens();
+  while (left > most && !texts_.empty()) {
+    left -= static_cast<int64_t>(texts_.back().tokens.size());
+    gone.push_back(texts_.back().number);
+    texts_.pop_back();
+  }
+  return gone;
+}
+
+std::vector<uint64_t> KeptTexts::forget(const std::string& owner) {
+  std::vector<uint64_t> gone;
+  std::erase_if(texts_, [&](const Text& text) {
+    if (text.owner != owner) {
+      return false;
+    }
+    gone.push_back(text.number);
+    return true;
+  });
+  return gone;
+}
+
+int64_t KeptTexts::tokens() const {
+  int64_t all = 0;
+  for (const Text& text : texts_) {
+    all += static_cast<int64_t>(text.tokens.size());
+  }
+  return all;
+}
+
+}  // namespace mynah

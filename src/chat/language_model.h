@@ -1,0 +1,125 @@
+// LanguageModel: what placement computes of a language model: which tokens may follow texts that
+// grow side by side. It knows tokens and no words.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "speech/probe.h"
+#include "tensor/op_params.h"
+
+namespace mynah {
+
+struct LanguageFacts {
+  std::string architecture;     // general.architecture: "llama", "qwen2"
+  int64_t vocabulary = 0;       // tokens are in [0, vocabulary)
+  int64_t trained_context = 0;  // positions that the model was trained for
+  int64_t context = 0;          // positions that a text may have here
+  uint64_t position_bytes = 0;  // that the memory of a position takes
+
+  bool operator==(const LanguageFacts&) const = default;
+};
+
+// How the token after a text is chosen.
+struct TokenWish {
+  float temperature = 0.0F;  // 0: the likeliest
+  float uniform = 0.0F;      // in [0, 1): the draw's random number
+  int32_t top_k = 0;         // 0: off
+  float top_p = 1.0F;
+  float min_p = 0.0F;
+  float typical_p = 1.0F;
+  std::vector<TokenPenalty> penalties;  // tokens in rising order, each at most once
+  // Bit i of word i / 32: whether token i may come; empty: all may. At least one may.
+  std::vector<uint32_t> allowed;
+  int32_t alternatives = -1;  // how many of the likeliest are wanted with it; -1: not even its own
+                              // probability is
+};
+
+// A text that grows in a step.
+struct TextStep {
+  uint64_t text = 0;              // by a number of the caller's; one that is new is empty
+  int64_t begin = 0;              // positions of it that stay: what it had behind them is forgotten
+  std::vector<int32_t> tokens;    // that are added there, one at least
+  std::optional<TokenWish> wish;  // none: no token is chosen, the text only grows
+};
+
+// A new text that begins with the first positions of another.
+struct TextFork {
+  uint64_t from = 0;
+  uint64_t to = 0;
+  int64_t length = 0;
+};
+
+// What is done at once, in this order. No text is named twice in `steps`.
+struct StepRequest {
+  std::vector<TextFork> forks;
+  std::vector<uint64_t> forgotten;  // texts that nobody wants any more
+  std::vector<TextStep> steps;
+};
+
+struct LikelyToken {
+  int32_t token = 0;
+  float log_probability = 0;
+};
+
+// What was chosen, with the natural logarithms of what the model itself thinks of it: of its whole
+// distribution, before temperature, filters, penalties and masks.
+struct ChosenToken {
+  int32_t token = -1;  // -1: none was wanted
+  float log_probability = 0;
+  std::vector<LikelyToken> alternatives;  // best first
+};
+
+// Const after load.
+class LanguageModel {
+ public:
+  // Texts of one owner, with what the model remembers of them. Calls come one at a time; the model
+  // must outlive it.
+  class Session {
+   public:
+    Session() = default;
+    virtual ~Session() = default;
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // What follows each of the steps' texts, in their order. Computes no text beyond
+    // LanguageFacts::context: who asks sees to that. Device where the device fails: nothing is
+    // known of any text then.
+    virtual Result<std::vector<ChosenToken>> step(const StepRequest& request) = 0;
+  };
+
+  LanguageModel() = default;
+  virtual ~LanguageModel() = default;
+  LanguageModel(const LanguageModel&) = delete;
+  LanguageModel& operator=(const LanguageModel&) = delete;
+
+  [[nodiscard]] virtual const LanguageFacts& facts() const = 0;
+
+  // No texts yet.
+  [[nodiscard]] virtual std::unique_ptr<Session> session() const = 0;
+};
+
+// How a language model is opened.
+struct LanguageLoadOptions {
+  std::optional<DType> storage;           // of its weights; none: the file's own
+  Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
+  std::string cache_folder;               // for packed weights; empty: none
+  int64_t context = 0;                    // LanguageFacts::context; 0: what it was trained for
+};
+
+// Opens a GGUF file of a language model. Unsupported, and named, where mynah does not do what the
+// file wants; InvalidInput for what is no such file.
+[[nodiscard]] Result<std::shared_ptr<const LanguageModel>> load_language_model(
+    const std::string& path, const LanguageLoadOptions& options, Backend& backend);
+
+// What the model makes of tokens that are always the same: some of the logits behind a prompt and
+// behind each of a few tokens after it. Its "sound" is a second a token that was written, so that
+// times are milliseconds a token.
+[[nodiscard]] Result<Probe> probe_language_model(const LanguageModel& model);
+
+}  // namespace mynah

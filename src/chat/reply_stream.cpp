@@ -1,0 +1,106 @@
+#include "chat/reply_stream.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace mynah {
+
+ReplyStream::ReplyStream(const TextTokenizer& tokenizer, const ReplyFormat& format,
+                         ReplyOptions options, std::vector<std::string> stops, bool tells_tokens)
+    : tokenizer_(tokenizer),
+      tells_tokens_(tells_tokens),
+      stops_(std::move(stops)),
+      reader_(format, std::move(options)) {}
+
+ToldToken ReplyStream::told(const ChosenToken& chosen) const {
+  ToldToken told{.text = std::string(tokenizer_.bytes(chosen.token)),
+                 .log_probability = chosen.log_probability,
+                 .alternatives = {}};
+  for (const LikelyToken& likely : chosen.alternatives) {
+    told.alternatives.emplace_back(tokenizer_.bytes(likely.token), likely.log_probability);
+  }
+  return told;
+}
+
+void ReplyStream::tell(const ReplyDelta& said) {
+  ReplyDelta& waiting = waiting_.said;
+  waiting.content += said.content;
+  waiting.reasoning += said.reasoning;
+  for (const CallDelta& call : said.calls) {
+    const auto known = std::ranges::find(waiting.calls, call.index, &CallDelta::index);
+    if (known == waiting.calls.end()) {
+      waiting.calls.push_back(call);
+    } else {
+      known->arguments += call.arguments;
+    }
+  }
+}
+
+void ReplyStream::read(const std::string& text, bool is_control) {
+  if (!text.empty()) {
+    tell(reader_.push({.text = text, .is_control = is_control}));
+  }
+}
+
+bool ReplyStream::push(const ChosenToken& chosen) {
+  const std::lock_guard lock(mutex_);
+  const std::string_view bytes = tokenizer_.bytes(chosen.token);
+  if (tells_tokens_) {
+    waiting_.tokens.push_back(told(chosen));
+  }
+  if (tokenizer_.is_control(chosen.token)) {
+    // No stop goes on over it.
+    read(stops_.push(utf8_.finish()) + stops_.finish(), false);
+    if (!stops_.found()) {
+      read(std::string(bytes), true);
+    }
+  } else {
+    read(stops_.push(utf8_.push(bytes)), false);
+  }
+  thought_tokens_ += reader_.is_thinking() ? 1 : 0;
+  if (!waiting_.empty()) {
+    changed_.notify_all();
+  }
+  return !stops_.found();
+}
+
+void ReplyStream::finish(Result<Generated> result) {
+  const std::lock_guard lock(mutex_);
+  if (!stops_.found()) {
+    read(stops_.push(utf8_.finish()) + stops_.finish(), false);
+  }
+  tell(reader_.finish());
+  result_ = std::move(result);
+  changed_.notify_all();
+}
+
+std::optional<ChatDelta> ReplyStream::take() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !waiting_.empty() || result_.has_value(); });
+  if (waiting_.empty()) {
+    return std::nullopt;
+  }
+  return std::exchange(waiting_, {});
+}
+
+Result<ChatReply> ReplyStream::reply() const {
+  const std::lock_guard lock(mutex_);
+  MYNAH_TRY(const Generated spent, *result_);
+  ChatReply reply{.message = reader_.message(),
+                  .end = ReplyEnd::Whole,
+                  .spent = spent,
+                  .thought_tokens = thought_tokens_};
+  if (stops_.found()) {
+    reply.end = ReplyEnd::Stop;
+  } else if (spent.end == TextEnd::Length) {
+    reply.end = ReplyEnd::Length;
+  } else if (spent.end == TextEnd::NoContext) {
+    reply.end = ReplyEnd::NoContext;
+  } else if (!reply.message.calls.empty()) {
+    reply.end = ReplyEnd::Calls;
+  }
+  return reply;
+}
+
+}  // namespace mynah

@@ -1,0 +1,55 @@
+// ReplyStream: a reply's tokens as they are written, as text, calls and thoughts for who waits.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chat/chat_request.h"
+#include "chat/reply/reply_reader.h"
+#include "chat/stop_texts.h"
+#include "text/tokenizer/text_tokenizer.h"
+#include "text/utf8.h"
+
+namespace mynah {
+
+// The queue's thread pushes, who asked takes.
+class ReplyStream {
+ public:
+  // `tokenizer` must outlive it.
+  ReplyStream(const TextTokenizer& tokenizer, const ReplyFormat& format, ReplyOptions options,
+              std::vector<std::string> stops, bool tells_tokens);
+
+  // False: a stop came, and nothing more is wanted.
+  bool push(const ChosenToken& chosen);
+  // There will be no more.
+  void finish(Result<Generated> result);
+
+  // Waits for more; none: it has ended.
+  std::optional<ChatDelta> take();
+
+  // Once it has ended.
+  [[nodiscard]] Result<ChatReply> reply() const;
+
+ private:
+  // Text that the model wrote, up to a stop. Wants the lock.
+  void read(const std::string& text, bool is_control);
+  void tell(const ReplyDelta& said);
+  [[nodiscard]] ToldToken told(const ChosenToken& chosen) const;
+
+  const TextTokenizer& tokenizer_;
+  bool tells_tokens_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Utf8Stream utf8_;
+  StopTexts stops_;
+  ReplyReader reader_;
+  ChatDelta waiting_;
+  int64_t thought_tokens_ = 0;
+  std::optional<Result<Generated>> result_;
+};
+
+}  // namespace mynah

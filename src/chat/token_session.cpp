@@ -1,0 +1,267 @@
+#include "chat/token_session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "nn/decode/sampling.h"
+#include "tensor/device_error.h"
+
+namespace mynah {
+namespace {
+
+constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+std::unexpected<Error> refuse(const std::string& what) {
+  return fail(ErrorCode::InvalidInput, "a step with " + what);
+}
+
+// Rows of what ops::sample() adds to the logits, one for each wish that leaves tokens out.
+class Masks {
+ public:
+  explicit Masks(int64_t vocabulary) : vocabulary_(static_cast<size_t>(vocabulary)) {}
+
+  // The row's number.
+  int32_t add(const std::vector<uint32_t>& allowed) {
+    const size_t begin = values_.size();
+    values_.resize(begin + vocabulary_, kNever);
+    for (size_t token = 0; token < vocabulary_; ++token) {
+      if ((allowed[token / 32] >> (token % 32) & 1U) != 0) {
+        values_[begin + token] = 0.0F;
+      }
+    }
+    return rows_++;
+  }
+
+  // Row 0 leaves all: what stands in no mask of its own has it, where there are masks at all.
+  int32_t all() {
+    if (all_ < 0) {
+      all_ = rows_++;
+      values_.resize(values_.size() + vocabulary_, 0.0F);
+    }
+    return all_;
+  }
+
+  [[nodiscard]] bool empty() const { return values_.empty(); }
+
+  [[nodiscard]] Tensor upload(Backend& backend) const {
+    return ops::from_host(backend, std::span<const float>(values_),
+                          {rows_, static_cast<int64_t>(vocabulary_)});
+  }
+
+ private:
+  size_t vocabulary_;
+  int32_t rows_ = 0;
+  int32_t all_ = -1;
+  std::vector<float> values_;
+};
+
+double log_sum_exp(std::span<const float> logits) {
+  const float highest = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const float logit : logits) {
+    sum += std::exp(static_cast<double>(logit - highest));
+  }
+  return highest + std::log(sum);
+}
+
+// What the model thinks of the likeliest tokens, and of the one that was chosen.
+void tell_likely(std::span<const float> logits, int32_t alternatives, ChosenToken& chosen) {
+  const double total = log_sum_exp(logits);
+  const auto probability = [&](int32_t token) {
+    return static_cast<float>(static_cast<double>(logits[static_cast<size_t>(token)]) - total);
+  };
+  chosen.log_probability = probability(chosen.token);
+  std::vector<int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto count = std::min<int64_t>(alternatives, std::ssize(order));
+  std::ranges::partial_sort(order, order.begin() + count, [&](int32_t a, int32_t b) {
+    const float of_a = logits[static_cast<size_t>(a)];
+    const float of_b = logits[static_cast<size_t>(b)];
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
+  for (const int32_t token : std::span(order).first(static_cast<size_t>(count))) {
+    chosen.alternatives.push_back({.token = token, .log_probability = probability(token)});
+  }
+}
+
+// The wishes of a step as ops::sample() takes them.
+struct Wishes {
+  explicit Wishes(int64_t vocabulary) : masks(vocabulary) {}
+
+  void add(const TokenWish& wish) {
+    SampleRow row;
+    row.penalties_begin = static_cast<int32_t>(penalties.size());
+    row.penalties_count = static_cast<int32_t>(wish.penalties.size());
+    penalties.insert(penalties.end(), wish.penalties.begin(), wish.penalties.end());
+    row.temperature = wish.temperature;
+    row.uniform = wish.uniform;
+    row.top_k = wish.top_k;
+    row.top_p = wish.top_p;
+    row.min_p = wish.min_p;
+    row.typical_p = wish.typical_p;
+    row.mask = wish.allowed.empty() ? -1 : masks.add(wish.allowed);
+    rows.push_back(row);
+  }
+
+  // Once all are there.
+  void finish() {
+    for (SampleRow& row : rows) {
+      row.mask = row.mask >= 0 ? row.mask : masks.empty() ? 0 : masks.all();
+    }
+  }
+
+  std::vector<SampleRow> rows;
+  std::vector<TokenPenalty> penalties;
+  Masks masks;
+};
+
+}  // namespace
+
+Status TokenSession::check(const TextStep& step) const {
+  const auto known = texts_.find(step.text);
+  const int64_t length = known == texts_.end() ? 0 : sequences_.cache().length(known->second);
+  if (step.begin < 0 || step.begin > length) {
+    return refuse(fmt::format("{} positions of a text that has {}", step.begin, length));
+  }
+  if (step.tokens.empty() ||
+      step.begin + std::ssize(step.tokens) > sequences_.cache().sizes().capacity) {
+    return refuse(fmt::format("{} tokens behind {} of {} positions", step.tokens.size(), step.begin,
+                              sequences_.cache().sizes().capacity));
+  }
+  const auto is_token = [this](int32_t token) { return token >= 0 && token < vocabulary_; };
+  if (!std::ranges::all_of(step.tokens, is_token)) {
+    return refuse("tokens that the model does not have");
+  }
+  if (!step.wish) {
+    return {};
+  }
+  const TokenWish& wish = *step.wish;
+  const bool ordered = std::ranges::adjacent_find(wish.penalties, std::greater_equal(),
+                                                  &TokenPenalty::token) == wish.penalties.end();
+  const auto is_penalty = [&](const TokenPenalty& penalty) {
+    return is_token(penalty.token) && penalty.factor > 0 && !std::isnan(penalty.offset);
+  };
+  const auto words = static_cast<size_t>((vocabulary_ + 31) / 32);
+  if (!ordered || !std::ranges::all_of(wish.penalties, is_penalty) ||
+      (!wish.allowed.empty() && wish.allowed.size() != words) || !(wish.temperature >= 0) ||
+      !(wish.uniform >= 0 && wish.uniform < 1) || wish.top_k < 0) {
+    return refuse("a wish that nothing can follow");
+  }
+  return {};
+}
+
+Status TokenSession::check(const StepRequest& request) const {
+  std::set<uint64_t> named;
+  for (const TextStep& step : request.steps) {
+    if (!named.insert(step.text).second) {
+      return refuse("a text that stands in it twice");
+    }
+    MYNAH_TRY_STATUS(check(step));
+  }
+  return {};
+}
+
+void TokenSession::forget(uint64_t text) {
+  if (const auto known = texts_.find(text); known != texts_.end()) {
+    sequences_.evict(known->second);
+    texts_.erase(known);
+  }
+}
+
+void TokenSession::fork(const TextFork& fork) {
+  const int64_t forked = sequences_.fork(texts_.at(fork.from), fork.length);
+  forget(fork.to);
+  texts_[fork.to] = forked;
+}
+
+int64_t TokenSession::begin(const TextStep& step) {
+  const auto known = texts_.find(step.text);
+  if (known == texts_.end()) {
+    return texts_[step.text] = sequences_.admit(step.tokens);
+  }
+  if (step.begin < sequences_.cache().length(known->second)) {
+    fork({.from = step.text, .to = step.text, .length = step.begin});
+  }
+  for (const int32_t token : step.tokens) {
+    sequences_.append(known->second, token);
+  }
+  return known->second;
+}
+
+Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& request) {
+  std::vector<int64_t> growing;
+  std::vector<int64_t> asked;
+  std::vector<size_t> places;  // of those that are asked, among the steps
+  Wishes wishes(vocabulary_);
+  bool looks_on = false;
+  for (size_t i = 0; i < request.steps.size(); ++i) {
+    const TextStep& step = request.steps[i];
+    const int64_t sequence = begin(step);
+    if (!step.wish) {
+      growing.push_back(sequence);
+      continue;
+    }
+    asked.push_back(sequence);
+    places.push_back(i);
+    wishes.add(*step.wish);
+    looks_on = looks_on || step.wish->alternatives >= 0;
+  }
+  wishes.finish();
+  std::vector<ChosenToken> chosen(request.steps.size());
+  if (asked.empty() && growing.empty()) {
+    return chosen;
+  }
+  std::vector<float> logits;
+  Sequences::Beside beside{.growing = growing, .on_logits = nullptr};
+  if (looks_on) {
+    beside.on_logits = [&](const Tensor& found) { logits = ops::to_host(backend_, found); };
+  }
+  const Tensor masks = wishes.masks.empty() ? Tensor() : wishes.masks.upload(backend_);
+  const Sampled sampled = sequences_.step(asked,
+                                          {.masks = wishes.masks.empty() ? nullptr : &masks,
+                                           .rows = wishes.rows,
+                                           .penalties = wishes.penalties,
+                                           .top = 1},
+                                          beside);
+  const auto width = static_cast<size_t>(vocabulary_);
+  for (size_t row = 0; row < places.size(); ++row) {
+    ChosenToken& one = chosen[places[row]];
+    one.token = sampled.ids[row];
+    if (std::isnan(sampled.log_probabilities[row])) {
+      return fail(ErrorCode::Device, "it computed logits that are no numbers (NaN)");
+    }
+    if (const int32_t wanted = request.steps[places[row]].wish->alternatives; wanted >= 0) {
+      tell_likely(std::span(logits).subspan(row * width, width), wanted, one);
+    }
+  }
+  return chosen;
+}
+
+Result<std::vector<ChosenToken>> TokenSession::step(const StepRequest& request) {
+  return or_device_error([&]() -> Result<std::vector<ChosenToken>> {
+    for (const TextFork& one : request.forks) {
+      const auto from = texts_.find(one.from);
+      if (from == texts_.end() || one.length < 0 ||
+          one.length > sequences_.cache().length(from->second)) {
+        return refuse(fmt::format("a text that begins as {} positions of none", one.length));
+      }
+      fork(one);
+    }
+    for (const uint64_t text : request.forgotten) {
+      forget(text);
+    }
+    MYNAH_TRY_STATUS(check(request));
+    auto chosen = compute(request);
+    if (after_step_) {
+      after_step_();
+    }
+    return chosen;
+  });
+}
+
+}  // namespace mynah

@@ -1,0 +1,250 @@
+#include "cli/chat/chat.h"
+
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/chat/conversation.h"
+#include "cli/chat/reply_printer.h"
+#include "cli/chat/terminal_chat.h"
+#include "cli/models/surroundings.h"
+#include "cli/placement/engine_fields.h"
+#include "cli/placement/placement_answer.h"
+#include "store/files.h"
+
+namespace mynah::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostInput = size_t{16} << 20;
+
+// What a question was for its words: bytes that are no UTF-8 become the sign for that.
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string_view name_of(ReplyEnd end) {
+  constexpr std::array<std::string_view, 5> kNames = {"stop", "stop", "tool_calls", "length",
+                                                      "context_full"};
+  return kNames[static_cast<size_t>(end)];
+}
+
+Json json_of(const ChatReply& reply, const engine::OpenedChat& opened) {
+  Json calls = Json::array();
+  for (const ToolCall& call : reply.message.calls) {
+    calls.push_back({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
+  }
+  const Generated& spent = reply.spent;
+  return {{"model", opened.name},
+          {"content", reply.message.content},
+          {"reasoning", reply.message.reasoning},
+          {"tool_calls", std::move(calls)},
+          {"end", name_of(reply.end)},
+          {"prompt_tokens", spent.prompt_tokens},
+          {"cached_tokens", spent.cached_tokens},
+          {"tokens", spent.tokens},
+          {"prompt_ms", spent.prompt_ms},
+          {"written_ms", spent.written_ms},
+          {"placement", placement_json(opened.placer.get())}};
+}
+
+// Whether somebody sends a text on standard input: a pipe or a file.
+bool is_sent() {
+  struct stat about{};
+  return ::fstat(STDIN_FILENO, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISREG(about.st_mode));
+}
+
+class Silent final : public ChatObserver {
+ public:
+  Status on_delta(const ChatDelta& /*delta*/) override { return {}; }
+};
+
+}  // namespace
+
+void ChatCommand::fields(Fields& fields) {
+  fields.positional("TEXT", words_,
+                    "A question, for one answer; without it a conversation in the terminal.");
+  fields.section("Conversation");
+  fields.option("system", "TEXT", system_, "What the model is told before all else.").shorter('s');
+  fields
+      .option("tools", "FILE", tools_,
+              "Tools that the model may call: a JSON list, see docs/chat.md.")
+      .completes(Complete::Files);
+  fields.option("schema", "FILE", schema_, "A JSON schema that every answer keeps to.")
+      .completes(Complete::Files);
+  fields.option("grammar", "FILE", grammar_, "A grammar (GBNF) that every answer keeps to.")
+      .completes(Complete::Files);
+  fields.flag("json-answer", json_mode_, "Every answer is a JSON object.");
+  fields.option("max-tokens", "N", most_tokens_,
+                "Tokens of an answer at most; 0: as many as there is room for.");
+  fields.names("stop", "TEXT", stops_, "A text that ends an answer; may be given several times.");
+  fields.choice(
+      "think", "HOW", thinks_,
+      {{"auto", std::optional<bool>()}, {"on", std::optional(true)}, {"off", std::optional(false)}},
+      "Whether models that can think do so before they answer; auto: as the model has "
+      "it.");
+  fields.flag("thoughts", shows_thoughts_, "Show what the model thinks.");
+  fields.section("Choice of words");
+  fields.option("temperature", "X", sampling_.temperature,
+                "How freely words are chosen; 0: always the likeliest.");
+  fields.option("top-k", "N", sampling_.top_k, "Of the N likeliest alone; 0: off.");
+  fields.option("top-p", "X", sampling_.top_p,
+                "Of the fewest that are together as likely as this; 1: off.");
+  fields.option("min-p", "X", sampling_.min_p,
+                "None less likely than this share of the likeliest; 0: off.");
+  fields.option("repeat-penalty", "X", sampling_.repetition_penalty,
+                "How much less likely what was said becomes; 1: off.");
+  fields.option("presence-penalty", "X", sampling_.presence_penalty,
+                "Taken off what was said at all.");
+  fields.option("frequency-penalty", "X", sampling_.frequency_penalty,
+                "Taken off what was said, each time.");
+  fields.option("seed", "N", seed_, "Same seed, same text; none: another each time.");
+  fields.section("Model and device");
+  fields
+      .option("model", "NAME", wish_.model,
+              "A model that was pulled or imported, or a GGUF file; auto: the newest of those "
+              "here.")
+      .shorter('m')
+      .completes(Complete::Models);
+  fields.option("context", "N", wish_.context,
+                "Tokens that a conversation may have; 0: as many as the model was trained for.");
+  device_field(fields, wish_.placement.device, std::string(kDeviceHelp));
+  limit_fields(fields, wish_.placement);
+  fields
+      .option("threads", "N", wish_.placement.threads,
+              "Threads to compute with; 0: the physical cores.")
+      .shorter('t');
+  fields.flag("explain", explain_, "Say on stderr which model and device, and why.");
+  fields.flag("timings", timings_, "Say on stderr how long each answer took.");
+}
+
+std::string ChatCommand::details() const {
+  return "With TEXT, or a text on a pipe, one answer goes to stdout (`git diff | mynah chat "
+         "\"what changed?\"`).\n"
+         "In a terminal without TEXT it is a conversation: Ctrl-C stops an answer and keeps the\n"
+         "conversation, Ctrl-D leaves, /help shows what else there is.\n\n" +
+         device_details();
+}
+
+Result<std::string> ChatCommand::question(Context& context) const {
+  std::string text = fmt::format("{}", fmt::join(words_, " "));
+  const bool reads = text == "-" || (is_sent() && !context.in.is_terminal());
+  if (!reads) {
+    return text;
+  }
+  std::string sent = context.in.read_to_end(kMostInput);
+  while (sent.ends_with('\n')) {
+    sent.pop_back();
+  }
+  if (text.empty() || text == "-") {
+    return sent;
+  }
+  return sent.empty() ? text : fmt::format("{}\n\n{}", sent, text);
+}
+
+Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
+  ChatRequest request;
+  request.tools = tools.tools();
+  request.owner = "chat";
+  if (thinks_) {
+    request.template_arguments["enable_thinking"] = *thinks_;
+  }
+  const int wanted = (schema_.empty() ? 0 : 1) + (grammar_.empty() ? 0 : 1) + (json_mode_ ? 1 : 0);
+  if (wanted > 1) {
+    return fail(ErrorCode::Usage, "wanted one of --schema, --grammar and --json-answer");
+  }
+  using Source = grammar::ConstraintSource;
+  if (!schema_.empty()) {
+    MYNAH_TRY(std::string text, read_text_file(schema_));
+    request.constraint = Source{
+        .kind = Source::Kind::JsonSchema, .text = std::move(text), .choices = {}, .schema = {}};
+  } else if (!grammar_.empty()) {
+    MYNAH_TRY(std::string text, read_text_file(grammar_));
+    request.constraint =
+        Source{.kind = Source::Kind::Gbnf, .text = std::move(text), .choices = {}, .schema = {}};
+  } else if (json_mode_) {
+    request.constraint = Source{};
+  }
+  if (sampling_.temperature < 0 || sampling_.repetition_penalty <= 0 || sampling_.top_k < 0 ||
+      most_tokens_ < 0 || wish_.context < 0) {
+    return fail(ErrorCode::Usage,
+                "wanted no temperature, --top-k, --max-tokens or --context below 0, and a "
+                "--repeat-penalty above 0");
+  }
+  request.choice = {.sampling = sampling_,
+                    .bias = {},
+                    .remembered = 64,
+                    .seed = seed_.value_or(std::random_device{}()),
+                    .most_tokens = most_tokens_,
+                    .stops = stops_,
+                    .alternatives = -1};
+  return request;
+}
+
+Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& opened,
+                                ChatRequest base, const std::string& question) const {
+  Conversation conversation(*opened.chat, std::move(base), system_);
+  conversation.say(question);
+  Silent silent;
+  ReplyPrinter printer(context.out, shows_thoughts_);
+  auto replied =
+      conversation.reply(context.json ? static_cast<ChatObserver&>(silent) : printer, context.stop);
+  if (!context.json) {
+    printer.finish();
+  }
+  if (!replied) {
+    return context.stop.stop_requested() ? Result<int>(context.stopped_exit_code())
+                                         : std::unexpected(std::move(replied).error());
+  }
+  if (context.json) {
+    context.out.line(dumped(json_of(*replied, opened)));
+  } else {
+    for (const ToolCall& call : replied->message.calls) {
+      context.out.line(dumped({{"name", call.name}, {"arguments", call.arguments}}));
+    }
+    if (replied->end == ReplyEnd::NoContext) {
+      context.say("the answer was cut: the context is full (--context)");
+    }
+  }
+  if (timings_) {
+    context.say(timing_line(replied->spent));
+  }
+  return 0;
+}
+
+Result<int> ChatCommand::converse(Context& context, const engine::OpenedChat& opened,
+                                  ChatRequest base, const ToolsFile& tools) const {
+  return run_terminal_chat(context, opened, Conversation(*opened.chat, std::move(base), system_),
+                           tools, {.thoughts = shows_thoughts_, .timings = timings_});
+}
+
+Result<int> ChatCommand::run(Context& context) {
+  MYNAH_TRY(const ToolsFile tools,
+            tools_.empty() ? Result<ToolsFile>(ToolsFile()) : ToolsFile::read(tools_));
+  MYNAH_TRY(ChatRequest base, base_request(tools));
+  MYNAH_TRY(const std::string question, this->question(context));
+  const bool converses = question.empty() && context.in.is_terminal() && !context.json;
+  if (question.empty() && !converses) {
+    return fail(ErrorCode::Usage,
+                "wanted a question: mynah chat \"...\", or a text on standard input");
+  }
+  MYNAH_TRY(const engine::OpenedChat opened, engine::open_chat(wish_, surroundings_of(context)));
+  if (explain_) {
+    say_each(context, opened.explanation);
+  }
+  MYNAH_TRY(const int code, converses ? converse(context, opened, std::move(base), tools)
+                                      : answer(context, opened, std::move(base), question));
+  if (explain_) {
+    say_times(context, opened.placer.get());
+  }
+  MYNAH_TRY_STATUS(opened.placer->settle());
+  return code;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,48 @@
+// `mynah chat`: a conversation with a language model in the terminal, or one question.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/chat/tools_file.h"
+#include "cli/command/verb.h"
+#include "engine/chat.h"
+
+namespace mynah::cli {
+
+class ChatCommand : public Command {
+ public:
+  void fields(Fields& fields) override;
+  Result<int> run(Context& context) override;
+  [[nodiscard]] std::string details() const override;
+
+ private:
+  // Everything but messages.
+  [[nodiscard]] Result<ChatRequest> base_request(const ToolsFile& tools) const;
+  // The question of the command line and of a pipe; "": there is none.
+  [[nodiscard]] Result<std::string> question(Context& context) const;
+  Result<int> answer(Context& context, const engine::OpenedChat& opened, ChatRequest base,
+                     const std::string& question) const;
+  Result<int> converse(Context& context, const engine::OpenedChat& opened, ChatRequest base,
+                       const ToolsFile& tools) const;
+
+  std::vector<std::string> words_;
+  engine::ChatWish wish_;
+  std::string system_;
+  std::string tools_;
+  std::string schema_;
+  std::string grammar_;
+  bool json_mode_ = false;
+  SamplingOptions sampling_{.temperature = 0.7F, .top_k = 40, .top_p = 0.95F, .min_p = 0.05F};
+  std::optional<uint64_t> seed_;
+  int64_t most_tokens_ = 0;
+  std::vector<std::string> stops_;
+  std::optional<bool> thinks_;
+  bool shows_thoughts_ = false;
+  bool explain_ = false;
+  bool timings_ = false;
+};
+
+}  // namespace mynah::cli

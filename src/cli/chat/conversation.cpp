@@ -1,0 +1,108 @@
+#include "cli/chat/conversation.h"
+
+#include <utility>
+
+namespace mynah::cli {
+
+namespace {
+
+using Json = Conversation::Json;
+
+// Hears what is told to another, so that a reply that is stopped is known as far as it came.
+class Overheard final : public ChatObserver {
+ public:
+  explicit Overheard(ChatObserver& other) : other_(other) {}
+
+  Status on_begin(int64_t prompt_tokens) override { return other_.on_begin(prompt_tokens); }
+
+  Status on_delta(const ChatDelta& delta) override {
+    content_ += delta.said.content;
+    return other_.on_delta(delta);
+  }
+
+  [[nodiscard]] const std::string& content() const { return content_; }
+
+ private:
+  ChatObserver& other_;
+  std::string content_;
+};
+
+// A reply as later turns have it: without its thoughts, which templates drop, and with its calls.
+Json message_of(const ReplyMessage& reply) {
+  Json message = {{"role", "assistant"}, {"content", reply.content}};
+  for (const ToolCall& call : reply.calls) {
+    message["tool_calls"].push_back(
+        {{"id", call.id},
+         {"type", "function"},
+         {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+  }
+  return message;
+}
+
+}  // namespace
+
+Conversation::Conversation(ChatModel& model, ChatRequest base, std::string system)
+    : model_(model), request_(std::move(base)), system_(std::move(system)) {
+  clear();
+}
+
+void Conversation::clear() {
+  request_.messages = Json::array();
+  if (!system_.empty()) {
+    request_.messages.push_back({{"role", "system"}, {"content", system_}});
+  }
+}
+
+void Conversation::set_system(std::string system) {
+  system_ = std::move(system);
+  Json said = std::exchange(request_.messages, Json::array());
+  clear();
+  for (Json& message : said) {
+    if (message["role"] != "system") {
+      request_.messages.push_back(std::move(message));
+    }
+  }
+}
+
+void Conversation::say(std::string text) {
+  request_.messages.push_back({{"role", "user"}, {"content", std::move(text)}});
+}
+
+void Conversation::answer_call(const ToolCall& call, std::string result) {
+  request_.messages.push_back({{"role", "tool"},
+                               {"tool_call_id", call.id},
+                               {"name", call.name},
+                               {"content", std::move(result)}});
+}
+
+bool Conversation::take_back_reply() {
+  Json& messages = request_.messages;
+  while (!messages.empty() && messages.back()["role"] != "user") {
+    if (messages.back()["role"] == "system") {
+      return false;
+    }
+    messages.erase(messages.size() - 1);
+  }
+  return !messages.empty();
+}
+
+bool Conversation::undo() {
+  if (!take_back_reply()) {
+    return false;
+  }
+  request_.messages.erase(request_.messages.size() - 1);
+  return true;
+}
+
+Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_token& stop) {
+  Overheard overheard(observer);
+  auto replied = model_.reply(request_, overheard, stop);
+  if (replied) {
+    request_.messages.push_back(message_of(replied->message));
+  } else if (replied.error().code == ErrorCode::Cancelled && !overheard.content().empty()) {
+    request_.messages.push_back({{"role", "assistant"}, {"content", overheard.content()}});
+  }
+  return replied;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,44 @@
+// Conversation: what was said so far, and one more reply to it.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "chat/chat_model.h"
+
+namespace mynah::cli {
+
+class Conversation {
+ public:
+  using Json = nlohmann::ordered_json;
+
+  // `model` must outlive it. `base` has everything but messages.
+  Conversation(ChatModel& model, ChatRequest base, std::string system);
+
+  // Begins anew: what the system message says stays.
+  void clear();
+  void set_system(std::string system);
+
+  void say(std::string text);
+  void answer_call(const ToolCall& call, std::string result);
+
+  // Takes back the last question with all that came of it; false: there was none.
+  bool undo();
+  // Takes back what came of the last question alone.
+  bool take_back_reply();
+
+  // Replies to what was said; what came of a reply that was stopped is kept, as it was heard.
+  [[nodiscard]] Result<ChatReply> reply(ChatObserver& observer, const std::stop_token& stop);
+
+  [[nodiscard]] const Json& messages() const { return request_.messages; }
+
+  [[nodiscard]] ChatRequest& request() { return request_; }
+
+ private:
+  ChatModel& model_;
+  ChatRequest request_;
+  std::string system_;
+};
+
+}  // namespace mynah::cli

@@ -1,0 +1,169 @@
+#include "cli/chat/line_editor.h"
+
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <cstdio>
+#include <cwchar>
+#include <utility>
+
+#include <fcntl.h>
+#include <histedit.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+namespace mynah::cli {
+
+namespace {
+
+constexpr int kKept = 1000;  // lines of the history
+
+// Waits for a byte of standard input. Interrupted or at the end: none.
+std::optional<char> wait_for_byte(Interrupts& interrupts, bool& interrupted) {
+  std::array<pollfd, 2> fds = {{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
+                                {.fd = interrupts.descriptor(), .events = POLLIN, .revents = 0}}};
+  while (true) {
+    if (::poll(fds.data(), fds.size(), -1) < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return std::nullopt;
+    }
+    if (fds[1].revents != 0 && interrupts.take()) {
+      interrupted = true;
+      return std::nullopt;
+    }
+    char byte = 0;
+    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
+    if (count == 1) {
+      return byte;
+    }
+    if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      return std::nullopt;
+    }
+  }
+}
+
+}  // namespace
+
+struct LineEditor::State {
+  std::string file;
+  Interrupts* interrupts = nullptr;
+  std::string prompt;
+  bool interrupted = false;
+  EditLine* editor = nullptr;
+  History* history = nullptr;
+  HistEvent event{};
+
+  static State* of(EditLine* editor) {
+    State* state = nullptr;
+    el_get(editor, EL_CLIENTDATA, &state);
+    return state;
+  }
+
+  static char* show_prompt(EditLine* editor) { return of(editor)->prompt.data(); }
+
+  // One character of the terminal's UTF-8.
+  static int get_character(EditLine* editor, wchar_t* character) {
+    State& state = *of(editor);
+    std::mbstate_t shift{};
+    while (true) {
+      const auto byte = wait_for_byte(*state.interrupts, state.interrupted);
+      if (!byte) {
+        return state.interrupted ? -1 : 0;
+      }
+      const size_t size = std::mbrtowc(character, &*byte, 1, &shift);
+      if (size == static_cast<size_t>(-1)) {
+        shift = {};  // no UTF-8: passed over
+      } else if (size != static_cast<size_t>(-2)) {
+        return 1;
+      }
+    }
+  }
+};
+
+LineEditor::LineEditor(std::string history, Interrupts& interrupts)
+    : state_(std::make_unique<State>()) {
+  // The editor counts columns by the locale; mynah writes UTF-8 whatever that says.
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  State& state = *state_;
+  state.file = std::move(history);
+  state.interrupts = &interrupts;
+  state.history = history_init();
+  state.editor = el_init("mynah", stdin, stdout, stderr);
+  MYNAH_CHECK(state.history != nullptr && state.editor != nullptr, "no memory for a line editor");
+  el_set(state.editor, EL_CLIENTDATA, &state);
+  el_set(state.editor, EL_PROMPT, &State::show_prompt);
+  el_set(state.editor, EL_GETCFN, &State::get_character);
+  el_set(state.editor, EL_EDITOR, "emacs");
+  ::history(state.history, &state.event, H_SETSIZE, kKept);
+  ::history(state.history, &state.event, H_SETUNIQUE, 1);
+  el_set(state.editor, EL_HIST, ::history, state.history);
+  el_source(state.editor, nullptr);  // the user's own ~/.editrc
+  if (!state.file.empty()) {
+    ::history(state.history, &state.event, H_LOAD, state.file.c_str());
+  }
+}
+
+LineEditor::~LineEditor() {
+  State& state = *state_;
+  if (!state.file.empty()) {
+    // Before there is anything in it: what somebody asks is nobody else's.
+    const int fd = ::open(state.file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+      ::close(fd);
+      ::history(state.history, &state.event, H_SAVE, state.file.c_str());
+    }
+  }
+  el_end(state.editor);
+  history_end(state.history);
+}
+
+std::optional<LineEditor::Line> LineEditor::read(const std::string& prompt, bool keeps) {
+  State& state = *state_;
+  state.prompt = prompt;
+  state.interrupted = false;
+  int count = 0;
+  const char* const text = el_gets(state.editor, &count);
+  if (state.interrupted) {
+    el_reset(state.editor);
+    return Line{.text = {}, .interrupted = true};
+  }
+  if (text == nullptr || count <= 0) {
+    return std::nullopt;
+  }
+  std::string line(text, static_cast<size_t>(count));
+  while (line.ends_with('\n') || line.ends_with('\r')) {
+    line.pop_back();
+  }
+  if (keeps && !line.empty()) {
+    ::history(state.history, &state.event, H_ENTER, line.c_str());
+  }
+  return Line{.text = std::move(line), .interrupted = false};
+}
+
+std::optional<char> LineEditor::read_key(const std::string& question) {
+  std::fputs(question.c_str(), stdout);
+  std::fflush(stdout);
+  termios before{};
+  const bool is_terminal = ::tcgetattr(STDIN_FILENO, &before) == 0;
+  if (is_terminal) {
+    termios raw = before;
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
+  }
+  bool interrupted = false;
+  const auto key = wait_for_byte(*state_->interrupts, interrupted);
+  if (is_terminal) {
+    ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+  }
+  std::fputs("\n", stdout);
+  std::fflush(stdout);
+  return key;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,36 @@
+// LineEditor: lines that somebody writes at a terminal, with a history.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/chat/interrupts.h"
+
+namespace mynah::cli {
+
+class LineEditor {
+ public:
+  // `history`: the file that lines are kept in, readable by the user alone; "": nowhere.
+  LineEditor(std::string history, Interrupts& interrupts);
+  ~LineEditor();
+  LineEditor(const LineEditor&) = delete;
+  LineEditor& operator=(const LineEditor&) = delete;
+
+  struct Line {
+    std::string text;
+    bool interrupted = false;  // Ctrl-C: what was written of it is thrown away
+  };
+
+  // The next line, without its end; none: the end (Ctrl-D). `keeps`: it goes to the history.
+  std::optional<Line> read(const std::string& prompt, bool keeps = true);
+
+  // One key, without Enter; none: the end, or Ctrl-C.
+  std::optional<char> read_key(const std::string& question);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mynah::cli

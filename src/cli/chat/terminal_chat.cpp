@@ -1,0 +1,270 @@
+#include "cli/chat/terminal_chat.h"
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/ascii.h"
+#include "base/nearest_name.h"
+#include "cli/chat/interrupts.h"
+#include "cli/chat/line_editor.h"
+#include "cli/chat/reply_printer.h"
+#include "engine/store_folders.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// Rounds of calls that one question may lead to before the user is asked for words.
+constexpr int kMostRounds = 16;
+
+struct SlashWord {
+  std::string_view name;
+  std::string_view about;
+};
+
+constexpr std::array<SlashWord, 10> kWords = {{
+    {"/help", "what there is"},
+    {"/clear", "begin a new conversation"},
+    {"/system TEXT", "what the model is told before all else"},
+    {"/retry", "another answer to the last question"},
+    {"/undo", "take the last question and its answer back"},
+    {"/think on|off|auto", "whether a model that can think does"},
+    {"/thoughts on|off", "show what it thinks"},
+    {"/timings on|off", "say how long answers take"},
+    {"/save FILE", "write the conversation as JSON"},
+    {"/quit", "leave; Ctrl-D does, too"},
+}};
+
+// A conversation under way.
+class TerminalChat {
+ public:
+  TerminalChat(Context& context, const engine::OpenedChat& opened, Conversation conversation,
+               const ToolsFile& tools, TerminalChatOptions options)
+      : context_(context),
+        opened_(opened),
+        conversation_(std::move(conversation)),
+        tools_(tools),
+        options_(options),
+        editor_(history_file(), interrupts_) {}
+
+  Result<int> run() {
+    context_.out.line(fmt::format("{} on {}; /help shows what there is, Ctrl-D leaves",
+                                  opened_.name, opened_.device()));
+    context_.out.flush();
+    while (!done_ && !context_.stop.stop_requested()) {
+      const auto text = read_question();
+      if (!text) {
+        break;
+      }
+      if (text->empty()) {
+        continue;
+      }
+      if (text->starts_with('/')) {
+        MYNAH_TRY_STATUS(obey(*text));
+        continue;
+      }
+      conversation_.say(*text);
+      MYNAH_TRY_STATUS(answer());
+    }
+    return context_.stop.stop_requested() ? context_.stopped_exit_code() : 0;
+  }
+
+ private:
+  [[nodiscard]] std::string history_file() const {
+    const std::string home = engine::store_folders(context_.environment).home;
+    std::error_code ignored;
+    std::filesystem::create_directories(home, ignored);
+    return home + "/chat_history";
+  }
+
+  // A question of a line, of several behind """, or of lines that end with \; none: the end.
+  std::optional<std::string> read_question() {
+    auto line = editor_.read("> ");
+    if (!line) {
+      return std::nullopt;
+    }
+    if (line->interrupted) {
+      context_.out.line("");
+      return std::string();
+    }
+    std::string text = std::move(line->text);
+    constexpr std::string_view kQuotes = "\"\"\"";
+    const bool quoted = text.starts_with(kQuotes);
+    if (quoted) {
+      text.erase(0, kQuotes.size());
+    }
+    while (quoted ? !text.ends_with(kQuotes) : text.ends_with('\\')) {
+      if (!quoted) {
+        text.pop_back();
+      }
+      line = editor_.read(". ");
+      if (!line || line->interrupted) {
+        return std::string();
+      }
+      text += "\n" + line->text;
+    }
+    if (quoted) {
+      text.erase(text.size() - kQuotes.size());
+    }
+    return std::string(trimmed(text));
+  }
+
+  // Replies, and replies again to what tools answered.
+  Status answer() {
+    for (int round = 0; round < kMostRounds; ++round) {
+      ReplyPrinter printer(context_.out, options_.thoughts);
+      const auto replied = conversation_.reply(printer, interrupts_.begin());
+      printer.finish();
+      if (!replied) {
+        return excuse(replied.error());
+      }
+      tell(*replied);
+      if (replied->message.calls.empty()) {
+        return {};
+      }
+      for (const ToolCall& call : replied->message.calls) {
+        const auto result = answer_call(call);
+        if (!result) {
+          return excuse(result.error());
+        }
+        conversation_.answer_call(call, *result);
+      }
+    }
+    context_.say("the model called tools many times over: say how to go on");
+    return {};
+  }
+
+  // What ends an answer and not the conversation.
+  Status excuse(const Error& error) {
+    if (error.code == ErrorCode::Cancelled && !context_.stop.stop_requested()) {
+      context_.say("stopped; what came of the answer is kept");
+      return {};
+    }
+    if (error.code == ErrorCode::InvalidInput || error.code == ErrorCode::Unsupported) {
+      context_.say(error.message);
+      conversation_.undo();
+      return {};
+    }
+    return std::unexpected(error);
+  }
+
+  void tell(const ChatReply& reply) {
+    if (reply.end == ReplyEnd::NoContext) {
+      context_.say("the context is full: /clear begins anew, --context N has more room");
+    }
+    if (options_.timings) {
+      context_.say(timing_line(reply.spent));
+    }
+  }
+
+  Result<std::string> answer_call(const ToolCall& call) {
+    context_.out.line(fmt::format("[{} {}]", call.name, call.arguments));
+    context_.out.flush();
+    if (!call.valid) {
+      return std::string("error: the arguments are no JSON object");
+    }
+    if (const std::string command = tools_.command_of(call.name); !command.empty()) {
+      const auto key = editor_.read_key(fmt::format("run `{}`? [y/N] ", command));
+      if (!key || ascii_lower(*key) != 'y') {
+        return std::string("error: the user does not let this run");
+      }
+      return tools_.run(call, interrupts_.begin());
+    }
+    const auto line = editor_.read(fmt::format("what {} answers> ", call.name), false);
+    if (!line || line->interrupted) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
+    return line->text;
+  }
+
+  Status obey(const std::string& text) {
+    const size_t space = text.find(' ');
+    const std::string word = text.substr(0, space);
+    const std::string rest =
+        space == std::string::npos ? std::string() : std::string(trimmed(text.substr(space)));
+    if (word == "/help" || word == "/?") {
+      for (const SlashWord& known : kWords) {
+        context_.out.line(fmt::format("  {:<20} {}", known.name, known.about));
+      }
+      context_.out.line(
+          "  A line that ends with \\ goes on; \"\"\" begins and ends several lines.");
+    } else if (word == "/clear") {
+      conversation_.clear();
+    } else if (word == "/system") {
+      conversation_.set_system(rest);
+    } else if (word == "/retry") {
+      if (conversation_.take_back_reply()) {
+        ++conversation_.request().choice.seed;
+        return answer();
+      }
+      context_.say("there is no question to answer again");
+    } else if (word == "/undo") {
+      if (!conversation_.undo()) {
+        context_.say("there is nothing to take back");
+      }
+    } else if (word == "/think") {
+      set_thinking(rest);
+    } else if (word == "/thoughts") {
+      options_.thoughts = rest != "off";
+    } else if (word == "/timings") {
+      options_.timings = rest != "off";
+    } else if (word == "/save") {
+      save(rest);
+    } else if (word == "/quit" || word == "/exit" || word == "/bye") {
+      done_ = true;
+    } else {
+      std::vector<std::string> names;
+      for (const SlashWord& known : kWords) {
+        names.emplace_back(known.name.substr(0, known.name.find(' ')));
+      }
+      context_.say(fmt::format("there is no {}{}; /help shows what there is", word,
+                               suggestion(word, names)));
+    }
+    context_.out.flush();
+    return {};
+  }
+
+  void set_thinking(const std::string& how) {
+    auto& arguments = conversation_.request().template_arguments;
+    if (how == "on" || how == "off") {
+      arguments["enable_thinking"] = how == "on";
+    } else {
+      arguments.erase("enable_thinking");
+    }
+  }
+
+  void save(const std::string& path) {
+    if (path.empty()) {
+      context_.say("wanted /save FILE");
+      return;
+    }
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << conversation_.messages().dump(2, ' ', false,
+                                          Conversation::Json::error_handler_t::replace)
+         << "\n";
+    file.close();
+    context_.say(file ? fmt::format("written to {}", path) : fmt::format("cannot write {}", path));
+  }
+
+  Context& context_;
+  const engine::OpenedChat& opened_;
+  Conversation conversation_;
+  const ToolsFile& tools_;
+  TerminalChatOptions options_;
+  Interrupts interrupts_;
+  LineEditor editor_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+Result<int> run_terminal_chat(Context& context, const engine::OpenedChat& opened,
+                              Conversation conversation, const ToolsFile& tools,
+                              TerminalChatOptions options) {
+  return TerminalChat(context, opened, std::move(conversation), tools, options).run();
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,86 @@
+#include "engine/chat.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/installed.h"
+#include "engine/store_folders.h"
+#include "store/families.h"
+#include "store/store.h"
+
+namespace mynah::engine {
+
+namespace {
+
+// What a newcomer is offered: small, and its weights can be had without a model hub.
+constexpr std::string_view kFirstModel = "smollm2";
+
+struct Found {
+  std::string path;
+  std::string name;
+  std::string why;
+};
+
+Result<Found> find(const Store& store, const ChatWish& wish) {
+  if (wish.model == "auto") {
+    const auto newest = newest_language_model(store);
+    if (!newest) {
+      return fail(ErrorCode::Environment,
+                  fmt::format("no language model is on this machine: run 'mynah pull {}', or take "
+                              "in a GGUF file with 'mynah import'",
+                              kFirstModel));
+    }
+    return Found{.path = newest->path(), .name = newest->name, .why = "the newest here"};
+  }
+  auto resolved = store.resolve(wish.model);
+  if (!resolved) {
+    return std::unexpected(as_named(std::move(resolved).error(), wish.model));
+  }
+  if (const auto stored = store.find(resolved->name);
+      stored && !is_for(stored->family, FamilyKind::Language)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{} is a model for {}, and writes no texts; wanted a language model, "
+                            "such as {}",
+                            stored->name, kind_of_family(stored->family), kFirstModel));
+  }
+  std::string name = resolved->name.empty()
+                         ? std::filesystem::path(resolved->path).stem().string()
+                         : resolved->name;
+  return Found{.path = resolved->path, .name = std::move(name), .why = "asked for by name"};
+}
+
+}  // namespace
+
+Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundings) {
+  const Store store(store_folders(surroundings.environment));
+  MYNAH_TRY(Found found, find(store, wish));
+  OpenedChat opened;
+  opened.explanation.push_back(fmt::format("model {}: {}", found.name, found.why));
+  MYNAH_TRY(opened.placer, open_placer(wish.placement, surroundings));
+  MYNAH_TRY_STATUS(opened.placer->check_profile(place::writing_group()));
+  const place::LanguageFile file{.path = found.path,
+                                 .precision = wish.placement.precision,
+                                 .cache_folder = store.folders().cache,
+                                 .context = wish.context};
+  auto model = opened.placer->language(file);
+  if (!model) {
+    return std::unexpected(as_stored(std::move(model).error(), found.name, "--model"));
+  }
+  opened.id = opened.placer->id_of(file);
+  MYNAH_TRY(opened.chat, ChatModel::open(found.path, *std::move(model)));
+  for (std::string& line : opened.placer->explain()) {
+    opened.explanation.push_back(std::move(line));
+  }
+  opened.model_path = std::move(found.path);
+  opened.name = std::move(found.name);
+  return opened;
+}
+
+std::string writing_model(const ChatWish& wish, const Environment& environment) {
+  const auto found = find(Store(store_folders(environment)), wish);
+  return found ? found->path : std::string();
+}
+
+}  // namespace mynah::engine

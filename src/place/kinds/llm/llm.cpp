@@ -1,0 +1,96 @@
+#include "place/kinds/llm/llm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "place/kinds/llm/llm_wire.h"
+#include "place/wire/possible.h"
+#include "place/workers/load_limit.h"
+#include "place/workers/worker_lane.h"
+#include "tensor/device_error.h"
+#include "tensor/device_failure.h"
+
+namespace mynah::place {
+namespace {
+
+constexpr int64_t kMostTokens = int64_t{1} << 24;  // of a vocabulary, or of a text
+
+// A step is longer for more tokens: an operation of a probe does its prompt's.
+constexpr std::array kLanguageStages = {
+    StageFacts{.name = "llm",
+               .probe_work = [](double /*sound_s*/, double /*window_s*/) { return 32.0; },
+               // Of log probabilities, as a share of their largest magnitude.
+               .least_error = [](double /*sound_s*/) { return 5e-3; }}};
+
+Status open_language_in(WorkerLane& worker, const ModelFile& file, const StagePlaces& places) {
+  return worker.tell(Ask::OpenLanguage, load_limit(path_of(file)), std::get<LanguageFile>(file),
+                     places.at(kLlmStage));
+}
+
+constexpr Kind kLanguageRow{.name = "llm",
+                            .stages = kLanguageStages,
+                            .has_types = false,
+                            .unit = "a token",
+                            .host = host_language,
+                            .open_in = open_language_in};
+
+}  // namespace
+
+const Kind& language_kind() {
+  return kLanguageRow;
+}
+
+Result<std::shared_ptr<const LanguageModel>> load_language(const LanguageFile& file,
+                                                           const StageBackend& where) {
+  return load_language_model(file.path,
+                             {.storage = where.storage,
+                              .precision = file.precision,
+                              .cache_folder = file.cache_folder,
+                              .context = file.context},
+                             where.backend);
+}
+
+Result<Probe> probe_language(const LanguageModel& model) {
+  auto probe = probe_language_model(model);
+  if (!probe && is_of_device(probe.error().code)) {
+    throw DeviceError(std::move(probe).error());
+  }
+  return probe;
+}
+
+double tokens_in(const StepRequest& request) {
+  size_t tokens = 0;
+  for (const TextStep& step : request.steps) {
+    tokens += step.tokens.size();
+  }
+  return static_cast<double>(std::max<size_t>(1, tokens));
+}
+
+bool is_possible(const LanguageFacts& facts) {
+  return facts.vocabulary > 0 && facts.vocabulary <= kMostTokens && facts.context > 0 &&
+         facts.context <= kMostTokens && facts.trained_context > 0;
+}
+
+bool is_possible(const std::vector<ChosenToken>& chosen, const StepRequest& request,
+                 const LanguageFacts& facts) {
+  if (chosen.size() != request.steps.size()) {
+    return false;
+  }
+  const auto is_token = [&](int32_t token) { return token >= 0 && token < facts.vocabulary; };
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const ChosenToken& one = chosen[i];
+    const auto& wish = request.steps[i].wish;
+    const auto most = wish ? std::max(0, wish->alternatives) : 0;
+    if (wish ? !is_token(one.token) : one.token != -1) {
+      return false;
+    }
+    if (std::cmp_greater(one.alternatives.size(), most) ||
+        !std::ranges::all_of(one.alternatives, is_token, &LikelyToken::token)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace mynah::place

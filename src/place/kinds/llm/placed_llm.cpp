@@ -1,0 +1,194 @@
+// A language model where it is placed: its texts are kept here as tokens, so that another device
+// can read them again and go on.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/kinds/llm/llm.h"
+#include "place/state/rungs.h"
+#include "place/workers/remote_probe.h"
+
+namespace mynah::place {
+namespace {
+
+using LanguageRungs = Rungs<LanguageModel>;
+
+// Tokens of a text that are computed anew at once: a device that died may have died of memory.
+constexpr int64_t kReadAgain = 512;
+
+class PlacedLanguageSession final : public LanguageModel::Session, private Keeper {
+ public:
+  explicit PlacedLanguageSession(std::shared_ptr<LanguageRungs> rungs) : rungs_(std::move(rungs)) {
+    rungs_->add(*this);
+  }
+
+  ~PlacedLanguageSession() override { rungs_->remove(*this); }
+
+  PlacedLanguageSession(const PlacedLanguageSession&) = delete;
+  PlacedLanguageSession& operator=(const PlacedLanguageSession&) = delete;
+
+  Result<std::vector<ChosenToken>> step(const StepRequest& request) override {
+    MYNAH_TRY_STATUS(write_down(request));
+    return rungs_->on_some_rung(
+        [&](const LanguageRungs::Rung& rung) -> Result<std::vector<ChosenToken>> {
+          if (rung.number != number_) {
+            move_to(rung);
+          }
+          number_ = 0;  // what a session remembers of a step that fails is not known
+          MYNAH_TRY(auto chosen, compute(request));
+          number_ = rung.number;
+          rungs_->vouch(rung, fmt::format("token {}", written_ + 1));
+          ++written_;
+          return chosen;
+        });
+  }
+
+ private:
+  // A text, and how much of it the session of the device has.
+  struct Text {
+    std::vector<int32_t> tokens;
+    int64_t there = 0;
+  };
+
+  // The texts as the request will have them.
+  Status write_down(const StepRequest& request) {
+    const std::lock_guard lock(mutex_);
+    for (const TextFork& fork : request.forks) {
+      const auto from = texts_.find(fork.from);
+      if (from == texts_.end() || fork.length > std::ssize(from->second.tokens)) {
+        return fail(ErrorCode::InvalidInput, "a text that begins as more than another has");
+      }
+      Text forked;
+      forked.tokens.assign(from->second.tokens.begin(), from->second.tokens.begin() + fork.length);
+      if (from->second.there >= fork.length) {
+        forks_.push_back(fork);
+        forked.there = fork.length;
+      }
+      texts_[fork.to] = std::move(forked);
+    }
+    for (const uint64_t text : request.forgotten) {
+      texts_.erase(text);
+      forgotten_.push_back(text);
+    }
+    for (const TextStep& step : request.steps) {
+      Text& text = texts_[step.text];
+      if (step.begin > std::ssize(text.tokens)) {
+        return fail(ErrorCode::InvalidInput, "a step behind the end of its text");
+      }
+      text.tokens.resize(static_cast<size_t>(step.begin));
+      text.tokens.insert(text.tokens.end(), step.tokens.begin(), step.tokens.end());
+      text.there = std::min(text.there, step.begin);
+    }
+    return {};
+  }
+
+  Result<std::vector<ChosenToken>> compute(const StepRequest& request) {
+    StepRequest now{.forks = std::exchange(forks_, {}),
+                    .forgotten = std::exchange(forgotten_, {}),
+                    .steps = {}};
+    for (const TextStep& step : request.steps) {
+      Text& text = texts_.at(step.text);
+      while (text.there < step.begin) {
+        const int64_t count = std::min(kReadAgain, step.begin - text.there);
+        const auto from = text.tokens.begin() + text.there;
+        now.steps = {{.text = step.text,
+                      .begin = text.there,
+                      .tokens = {from, from + count},
+                      .wish = std::nullopt}};
+        MYNAH_TRY_STATUS(session_->step(now));
+        now = {};
+        text.there += count;
+      }
+    }
+    now.steps = request.steps;
+    MYNAH_TRY(auto chosen, session_->step(now));
+    for (const TextStep& step : request.steps) {
+      Text& text = texts_.at(step.text);
+      text.there = std::ssize(text.tokens);
+    }
+    return chosen;
+  }
+
+  void move_to(const LanguageRungs::Rung& rung) {
+    forget_session();
+    model_ = rung.model;
+    session_ = model_->session();
+  }
+
+  void forget_session() {
+    session_.reset();
+    model_.reset();
+    number_ = 0;
+    forgotten_.clear();
+    forks_.clear();
+    for (auto& [number, text] : texts_) {
+      text.there = 0;
+    }
+  }
+
+  // The texts stay as tokens: what the device remembered of them is read again when it is wanted.
+  void let_go() override {
+    const std::lock_guard lock(mutex_);
+    forget_session();
+  }
+
+  std::shared_ptr<LanguageRungs> rungs_;
+  std::mutex mutex_;  // of who has no rung in use: the model may be let go meanwhile
+  std::shared_ptr<const LanguageModel> model_;  // that session_ is of
+  std::unique_ptr<LanguageModel::Session> session_;
+  uint64_t number_ = 0;
+  std::map<uint64_t, Text> texts_;
+  // What the session is still to be told.
+  std::vector<uint64_t> forgotten_;
+  std::vector<TextFork> forks_;
+  uint64_t written_ = 0;
+};
+
+class PlacedLanguage final : public LanguageModel {
+ public:
+  PlacedLanguage(std::shared_ptr<LanguageRungs> rungs, LanguageFacts facts)
+      : rungs_(std::move(rungs)), facts_(std::move(facts)) {}
+
+  [[nodiscard]] const LanguageFacts& facts() const override { return facts_; }
+
+  [[nodiscard]] std::unique_ptr<Session> session() const override {
+    return std::make_unique<PlacedLanguageSession>(rungs_);
+  }
+
+ private:
+  std::shared_ptr<LanguageRungs> rungs_;
+  LanguageFacts facts_;  // the same on every device, and known while the model is let go
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const LanguageModel>> place_language(std::shared_ptr<PlacementState> state,
+                                                            const LanguageFile& file) {
+  const ModelId id = state->context().expect(file);
+  const auto open = [id, file](const StagePlaces& where,
+                               PlacementState& here) -> Result<LanguageRungs::Opened> {
+    const StageDevice& device = where.at(kLlmStage);
+    if (!is_here(where)) {
+      MYNAH_TRY(auto worker, here.openings().worker_for(id, where));
+      const StepPace pace = here.planner().step_pace(id);
+      MYNAH_TRY(auto model, open_remote_language(worker, file, device, pace));
+      return LanguageRungs::Opened{.model = std::move(model),
+                                   .probe = remote_probe(std::move(worker), kLlmGroup, pace)};
+    }
+    MYNAH_TRY(auto backend, here.openings().open_here(id, kLlmStage, device));
+    MYNAH_TRY(auto model, load_language(file, {.backend = *backend, .storage = device.storage}));
+    return LanguageRungs::Opened{.model = keeping(std::move(model), std::move(backend)),
+                                 .probe = {}};
+  };
+  auto rungs = std::make_shared<LanguageRungs>(id, state, open);
+  MYNAH_TRY(const auto opened, rungs->begin());
+  state->openings().add(hooks_of(rungs));
+  return std::make_shared<const PlacedLanguage>(std::move(rungs), opened->facts());
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,123 @@
+// A language model without weights: what follows a text is a number made of all its tokens, so that
+// a text that was mixed with another, or lost a token, goes on otherwise.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "chat/language_model.h"
+
+namespace mynah::test {
+
+class FakeLanguage final : public LanguageModel {
+ public:
+  static constexpr int64_t kVocabulary = 1000;
+
+  explicit FakeLanguage(int64_t context = 4096)
+      : facts_({.architecture = "fake",
+                .vocabulary = kVocabulary,
+                .trained_context = context,
+                .context = context,
+                .position_bytes = 1}) {}
+
+  // What follows tokens.
+  static int32_t next(const std::vector<int32_t>& tokens) {
+    uint64_t sum = 14695981039346656037U;
+    for (const int32_t token : tokens) {
+      sum = (sum ^ static_cast<uint64_t>(token)) * 1099511628211U;
+    }
+    return static_cast<int32_t>(sum % kVocabulary);
+  }
+
+  // What a text is after so many tokens more.
+  static std::vector<int32_t> continued(std::vector<int32_t> tokens, int64_t count) {
+    std::vector<int32_t> written;
+    for (int64_t i = 0; i < count; ++i) {
+      written.push_back(next(tokens));
+      tokens.push_back(written.back());
+    }
+    return written;
+  }
+
+  [[nodiscard]] const LanguageFacts& facts() const override { return facts_; }
+
+  [[nodiscard]] std::unique_ptr<Session> session() const override {
+    return std::make_unique<Texts>(*this);
+  }
+
+  // Tokens that were read by all sessions.
+  [[nodiscard]] int64_t read() const { return read_; }
+
+  [[nodiscard]] size_t texts() const { return texts_; }
+
+  // The longest step so far, in tokens, and the most texts in one.
+  [[nodiscard]] int64_t longest_step() const { return longest_step_; }
+
+  [[nodiscard]] size_t most_together() const { return most_together_; }
+
+  // The n-th step from now on fails as a device does.
+  void fail_step(int64_t n) { fails_in_ = n; }
+
+ private:
+  class Texts final : public Session {
+   public:
+    explicit Texts(const FakeLanguage& model) : model_(model) {}
+
+    Result<std::vector<ChosenToken>> step(const StepRequest& request) override {
+      if (model_.fails_in_ > 0 && --model_.fails_in_ == 0) {
+        return fail(ErrorCode::Device, "the device is gone");
+      }
+      for (const TextFork& fork : request.forks) {
+        const auto& from = texts_.at(fork.from);
+        texts_[fork.to].assign(from.begin(), from.begin() + fork.length);
+      }
+      for (const uint64_t text : request.forgotten) {
+        texts_.erase(text);
+      }
+      std::vector<ChosenToken> chosen;
+      int64_t tokens = 0;
+      for (const TextStep& step : request.steps) {
+        std::vector<int32_t>& text = texts_[step.text];
+        if (step.begin > std::ssize(text)) {
+          return fail(ErrorCode::InvalidInput, "a step behind the end of its text");
+        }
+        text.resize(static_cast<size_t>(step.begin));
+        text.insert(text.end(), step.tokens.begin(), step.tokens.end());
+        tokens += std::ssize(step.tokens);
+        chosen.push_back({.token = step.wish ? choose(text, *step.wish) : -1,
+                          .log_probability = -1,
+                          .alternatives = {}});
+      }
+      model_.read_ += tokens;
+      model_.texts_ = texts_.size();
+      model_.longest_step_ = std::max<int64_t>(model_.longest_step_, tokens);
+      model_.most_together_ = std::max<size_t>(model_.most_together_, request.steps.size());
+      return chosen;
+    }
+
+   private:
+    static int32_t choose(const std::vector<int32_t>& text, const TokenWish& wish) {
+      int32_t token = next(text);
+      while (!wish.allowed.empty() &&
+             (wish.allowed[static_cast<size_t>(token) / 32] >> (token % 32) & 1U) == 0) {
+        token = (token + 1) % static_cast<int32_t>(kVocabulary);
+      }
+      return token;
+    }
+
+    const FakeLanguage& model_;
+    std::map<uint64_t, std::vector<int32_t>> texts_;
+  };
+
+  LanguageFacts facts_;
+  mutable std::atomic<int64_t> read_{0};
+  mutable std::atomic<size_t> texts_{0};
+  mutable std::atomic<int64_t> longest_step_{0};
+  mutable std::atomic<size_t> most_together_{0};
+  mutable std::atomic<int64_t> fails_in_{0};
+};
+
+}  // namespace mynah::test
