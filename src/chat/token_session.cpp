@@ -232,7 +232,7 @@ Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& reques
   for (size_t row = 0; row < places.size(); ++row) {
     ChosenToken& one = chosen[places[row]];
     one.token = sampled.ids[row];
-    if (std::isnan(sampled.log_probabilities[row])) {
+    if (!std::isfinite(sampled.log_probabilities[row])) {
       return fail(ErrorCode::Device, "it computed logits that are no numbers (NaN)");
     }
     if (const int32_t wanted = request.steps[places[row]].wish->alternatives; wanted >= 0) {

@@ -11,6 +11,7 @@
 #include "models/whisper/tiny_model.h"
 #include "place/kinds/detector/detector_wire.h"
 #include "place/kinds/kinds.h"
+#include "place/kinds/llm/llm_wire.h"
 #include "place/kinds/voice/voice_wire.h"
 #include "place/kinds/windows/windows_wire.h"
 #include "place/plans/budget.h"
@@ -164,6 +165,26 @@ void use_answer(Ask what, Bytes bytes) {
       }
       break;
     }
+    case Ask::OpenLanguage: {
+      LanguageFacts facts;
+      static_cast<void>(read(bytes, facts) && is_possible(facts));
+      break;
+    }
+    case Ask::Write: {
+      static const StepRequest request{
+          .forks = {},
+          .forgotten = {},
+          .steps = {{.text = 1, .begin = 0, .tokens = {1}, .wish = TokenWish{.alternatives = 2}},
+                    {.text = 2, .begin = 0, .tokens = {1}, .wish = std::nullopt}}};
+      std::vector<ChosenToken> chosen;
+      static_cast<void>(read(bytes, chosen) && is_possible(chosen, request,
+                                                           {.architecture = {},
+                                                            .vocabulary = 100,
+                                                            .trained_context = 100,
+                                                            .context = 100,
+                                                            .position_bytes = 1}));
+      break;
+    }
     case Ask::FindVoice: {
       VoiceFacts facts;
       static_cast<void>(read(bytes, facts));
@@ -233,6 +254,11 @@ void use_request(Ask what, Bytes bytes) {
     case Ask::OpenVoice: {
       VoiceModelFile file;
       reader(file, device, device);
+      break;
+    }
+    case Ask::OpenLanguage: {
+      LanguageFile file;
+      reader(file, device);
       break;
     }
     case Ask::Driver: {

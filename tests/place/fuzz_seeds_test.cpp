@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "place/kinds/kinds.h"
+#include "place/kinds/llm/llm_wire.h"
 #include "place/kinds/voice/voice_questions.h"
 #include "place/kinds/windows/windows_questions.h"
 #include "place/made_up_values.h"
@@ -102,6 +103,15 @@ Seeds answers() {
                                               .most_phonemes = 510,
                                               .phonemes = "aə",
                                               .reading = {ReadBy::Espeak, "en-us", "en-us"}})},
+      {"answer_open_language", answer(Ask::OpenLanguage, LanguageFacts{.architecture = "llama",
+                                                                       .vocabulary = 100,
+                                                                       .trained_context = 2048,
+                                                                       .context = 512,
+                                                                       .position_bytes = 64})},
+      {"answer_write",
+       answer(Ask::Write,
+              std::vector<ChosenToken>{
+                  {.token = 5, .log_probability = -1, .alternatives = {{5, -1}}}, ChosenToken{}})},
       {"answer_new_decoder", answer(Ask::NewDecoder, uint64_t{1})},
       {"answer_decode", answer(Ask::Decode, std::vector<HeardWindow>{some_text(), HeardWindow{}},
                                WindowTimings{.mel_ms = 1, .encoder_ms = 2})},
@@ -125,6 +135,16 @@ Seeds answers() {
       {"request_open_windows", request(Ask::OpenWindows, WindowsFile{.path = "/m"}, card, card)},
       {"request_open_voice",
        request(Ask::OpenVoice, VoiceModelFile{.family = "kokoro", .path = "/m"}, card, card)},
+      {"request_open_language",
+       request(Ask::OpenLanguage, LanguageFile{.path = "/m", .context = 512}, card)},
+      {"request_write",
+       request(Ask::Write, uint64_t{1},
+               StepRequest{.forks = {{.from = 1, .to = 2, .length = 3}},
+                           .forgotten = {4},
+                           .steps = {{.text = 2,
+                                      .begin = 3,
+                                      .tokens = {7, 8},
+                                      .wish = TokenWish{.penalties = {{.token = 3}}}}}})},
       {"request_new_decoder", request(Ask::NewDecoder, DecodingOptions{})},
       {"request_decode", request(Ask::Decode, uint64_t{1}, std::vector<WindowTask>{task})},
       {"request_listen", request(Ask::Listen, state, sound, true)},

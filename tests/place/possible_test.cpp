@@ -144,6 +144,42 @@ std::vector<Measurement> measurements(StageGroup group) {
   return all;
 }
 
+TEST(Possible, TokensAreThoseThatWereAskedFor) {
+  const LanguageFacts facts{.architecture = "llama",
+                            .vocabulary = 10,
+                            .trained_context = 100,
+                            .context = 100,
+                            .position_bytes = 8};
+  EXPECT_TRUE(is_possible(facts));
+  LanguageFacts none = facts;
+  none.vocabulary = 0;
+  EXPECT_FALSE(is_possible(none));
+  const StepRequest request{
+      .forks = {},
+      .forgotten = {},
+      .steps = {{.text = 1, .begin = 0, .tokens = {1}, .wish = TokenWish{.alternatives = 1}},
+                {.text = 2, .begin = 0, .tokens = {1}, .wish = std::nullopt}}};
+  const std::vector<ChosenToken> good = {
+      {.token = 9, .log_probability = -1, .alternatives = {{.token = 3, .log_probability = -2}}},
+      {}};
+  EXPECT_TRUE(is_possible(good, request, facts));
+  EXPECT_FALSE(is_possible(std::vector(good.begin(), good.begin() + 1), request, facts));
+  for (const int32_t token : {-1, 10, std::numeric_limits<int32_t>::max()}) {
+    auto bad = good;
+    bad[0].token = token;
+    EXPECT_FALSE(is_possible(bad, request, facts)) << token;
+    bad = good;
+    bad[0].alternatives[0].token = token;
+    EXPECT_FALSE(is_possible(bad, request, facts)) << token;
+  }
+  auto bad = good;
+  bad[1].token = 3;  // of a text of which none was wanted
+  EXPECT_FALSE(is_possible(bad, request, facts));
+  bad = good;
+  bad[0].alternatives.emplace_back();
+  EXPECT_FALSE(is_possible(bad, request, facts));
+}
+
 TEST(Possible, MeasurementsAreOfAllStagesAndFinite) {
   const auto good = measurements(kSttGroup);
   EXPECT_TRUE(is_possible(good, kSttGroup));

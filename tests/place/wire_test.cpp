@@ -68,13 +68,15 @@ using AllTypes = ::testing::Types<
     Passing<HeardWindow>, Passing<WindowTimings>, Passing<PhonemeWord>, Passing<VoiceSettings>,
     Passing<SoundSpan>, Passing<PhonemeSound>, Passing<ClauseSound>, Passing<VoiceFacts>,
     Passing<VoiceFile>, Passing<DetectorFile>, Passing<WindowsFile>, Passing<VoiceModelFile>,
-    Passing<StageDevice>, Passing<AnotherMynah>, Passing<WindowsQuestion>, Passing<HeardAnswer>,
-    Passing<ProbeQuestion>, Passing<VoiceQuestion>, Passing<VoiceAnswer>, Passing<ClauseQuestion>,
-    Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>, Passing<VoiceReading>,
-    Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>, Passing<Probe>,
-    Passing<ProbeTime>, Passing<ProbeReport>, Passing<WindowMemory>, Passing<FullWindow>,
-    Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>, Passing<WakeState>,
-    Passing<Proof>, Passing<Distrust>, Passing<Reference>>;
+    Passing<LanguageFile>, Passing<LanguageFacts>, Passing<TokenPenalty>, Passing<TokenWish>,
+    Passing<TextStep>, Passing<TextFork>, Passing<StepRequest>, Passing<LikelyToken>,
+    Passing<ChosenToken>, Passing<StageDevice>, Passing<AnotherMynah>, Passing<WindowsQuestion>,
+    Passing<HeardAnswer>, Passing<ProbeQuestion>, Passing<VoiceQuestion>, Passing<VoiceAnswer>,
+    Passing<ClauseQuestion>, Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>,
+    Passing<VoiceReading>, Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>,
+    Passing<Probe>, Passing<ProbeTime>, Passing<ProbeReport>, Passing<WindowMemory>,
+    Passing<FullWindow>, Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>,
+    Passing<WakeState>, Passing<Proof>, Passing<Distrust>, Passing<Reference>>;
 TYPED_TEST_SUITE(Wire, AllTypes);
 
 TYPED_TEST(Wire, EveryFieldPasses) {
