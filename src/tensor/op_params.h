@@ -162,6 +162,10 @@ struct PackedAttentionParams {
   int64_t tail_group = 1;
 };
 
+// Which columns of a head rotary positions turn together: i and i + pairs (GPT-NeoX), or 2 i and
+// 2 i + 1 (Su et al. 2021, arXiv:2104.09864, equation 34).
+enum class RopePairs : uint8_t { Halves, Neighbours };
+
 // Layer of an LSTM, gates in PyTorch's order (input, forget, cell, output).
 struct LstmParams {
   bool reverse = false;  // runs each utterance from its end

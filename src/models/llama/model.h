@@ -1,0 +1,73 @@
+// Model: a decoder-only transformer of a GGUF file, ready to run. Const after load, shared by
+// everybody who asks it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/tensor_file.h"
+#include "models/llama/config.h"
+#include "nn/blob_cache.h"
+#include "nn/decode/kv_cache.h"
+#include "nn/decode/sequences.h"
+#include "nn/weights.h"
+
+namespace mynah::llama {
+
+// Where a model computes, and how its weights are kept there.
+struct LoadOptions {
+  Backend* backend = nullptr;    // must outlive the model
+  std::optional<DType> storage;  // none: the file's own
+  Precision precision = Precision::Fast;
+  std::shared_ptr<BlobCache> cache;  // of packed weights, of this backend's layout and this storage
+                                     // type; may be null
+};
+
+class Model final : public TokenModel {
+ public:
+  // Takes the weights of `file`, of which `config` was read. The bytes of its embedding table stay
+  // mapped where the backend reads them as they lie.
+  [[nodiscard]] static Result<std::shared_ptr<const Model>> load(const TensorFile& file,
+                                                                 const Config& config,
+                                                                 const LoadOptions& options);
+
+  [[nodiscard]] const Config& config() const { return config_; }
+
+  [[nodiscard]] Backend& backend() const { return *options_.backend; }
+
+  // Of all that decode with this model.
+  [[nodiscard]] StepRunner& steps() const { return *steps_; }
+
+  // An empty cache for so many sequences of at most `capacity` tokens, kept as `dtype`: by default
+  // as the model's precision says. Positions beyond Config::context_length are computed like
+  // others.
+  [[nodiscard]] KvCache new_cache(int64_t sequences, int64_t capacity,
+                                  std::optional<DType> dtype = std::nullopt) const;
+
+  // What `cache` is made of where none is given one.
+  [[nodiscard]] DType cache_dtype() const;
+
+  // tokens (lanes' counts in sum), each in [0, Config::vocabulary) -> (tokens, width), after the
+  // final norm.
+  [[nodiscard]] Tensor forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
+                               KvCache& cache) const override;
+
+  // hidden (rows, width) -> (rows, vocabulary).
+  [[nodiscard]] Tensor logits(const Tensor& hidden) const override;
+
+  // Lets go of buffers, and of pages of the files that weights lie in, that nobody reads now.
+  void release_idle_memory() const;
+
+ private:
+  Model() = default;
+
+  Config config_;
+  LoadOptions options_;
+  std::unique_ptr<StepRunner> steps_;
+};
+
+}  // namespace mynah::llama
