@@ -130,15 +130,17 @@ Tensor attention_probabilities(Backend& backend, const Tensor& q, const KeysValu
   return out;
 }
 
-Tensor rope(Backend& backend, const Tensor& x, const Tensor& positions, int64_t heads,
-            float theta) {
+Tensor rope(Backend& backend, const Tensor& x, const Tensor& turns, int64_t heads,
+            RopePairs pairs) {
   expect(backend, "rope", "x", x, {"rows", "heads * d"});
-  expect(backend, "rope", "positions", positions, {x.dim(0)}, DType::I32);
-  MYNAH_CHECK(heads >= 1 && x.dim(1) % (2 * heads) == 0, "[rope] x of ", x.shape().str(), " in ",
-              std::to_string(heads), " heads of pairs");
+  expect(backend, "rope", "turns", turns, {x.dim(0), "2 pairs"});
+  MYNAH_CHECK(heads >= 1 && x.dim(1) % heads == 0 && turns.dim(1) % 2 == 0 &&
+                  turns.dim(1) <= x.dim(1) / heads,
+              "[rope] x of ", x.shape().str(), " in ", std::to_string(heads), " heads of ",
+              std::to_string(turns.dim(1) / 2), " pairs");
   Tensor out = empty(backend, x.shape());
   if (out.elements() > 0) {
-    backend.rope(x, positions, heads, theta, out);
+    backend.rope(x, turns, heads, pairs, out);
   }
   return out;
 }

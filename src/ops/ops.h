@@ -92,9 +92,11 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 [[nodiscard]] Tensor attention_probabilities(Backend& backend, const Tensor& q,
                                              const KeysValues& keys, int64_t positions,
                                              int64_t heads, float scale);
-// x (rows, heads * d), positions (rows) i32 -> (rows, heads * d).
-[[nodiscard]] Tensor rope(Backend& backend, const Tensor& x, const Tensor& positions, int64_t heads,
-                          float theta = 10000.0F);
+// Rotary positions (Su et al. 2021, arXiv:2104.09864). x (rows, heads * d), turns (rows, 2 pairs),
+// 2 pairs at most d: the cosines of each row's angles, then their sines -> (rows, heads * d).
+// Columns of a head behind its pairs stay. nn/rotary.h makes turns.
+[[nodiscard]] Tensor rope(Backend& backend, const Tensor& x, const Tensor& turns, int64_t heads,
+                          RopePairs pairs = RopePairs::Halves);
 
 // Norms and distributions, along the last dimension.
 
@@ -144,6 +146,9 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 [[nodiscard]] Tensor minimum(Backend& backend, const Tensor& a, const Tensor& b);
 // scale * x + shift.
 [[nodiscard]] Tensor affine(Backend& backend, const Tensor& x, float scale, float shift = 0.0F);
+// x (..., 2 d) -> (..., d): activation(first half) * second half (Shazeer 2020, arXiv:2002.05202,
+// equation 5: SwiGLU with Silu).
+[[nodiscard]] Tensor gated(Backend& backend, const Tensor& x, Activation activation);
 // x where x >= 0, slope * x below.
 [[nodiscard]] Tensor leaky_relu(Backend& backend, const Tensor& x, float slope);
 // x (..., d), alpha (d), none of it 0 -> x + sin(alpha x)^2 / alpha, channel by channel (Ziyin,

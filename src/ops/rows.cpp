@@ -1,5 +1,7 @@
 // Norms, distributions, elementwise operations, reductions and rows moved about. The Backend sees
 // (rows, d) whatever the rank.
+#include <vector>
+
 #include "ops/expect.h"
 #include "ops/ops.h"
 
@@ -162,6 +164,19 @@ Tensor affine(Backend& backend, const Tensor& x, float scale, float shift) {
   return row_wise(backend, "affine", x, [&](const Tensor& rows, const Tensor& out) {
     backend.affine(rows, scale, shift, out);
   });
+}
+
+Tensor gated(Backend& backend, const Tensor& x, Activation activation) {
+  expect_type(backend, "gated", "x", x);
+  MYNAH_CHECK(x.rank() >= 1 && x.dim(-1) % 2 == 0, "[gated] x must be (..., 2 d), got ",
+              x.shape().str());
+  std::vector<int64_t> sizes(x.shape().sizes().begin(), x.shape().sizes().end());
+  sizes.back() /= 2;
+  Tensor out = empty(backend, Shape(sizes));
+  if (out.elements() > 0) {
+    backend.gated(as_rows(backend, x), activation, as_rows(backend, out));
+  }
+  return out;
 }
 
 Tensor leaky_relu(Backend& backend, const Tensor& x, float slope) {

@@ -199,26 +199,28 @@ OpCase attention_case(const AttentionRow& row) {
   return c;
 }
 
-OpCase rope_case(int64_t rows, int64_t heads, int64_t d, Layout layout) {
+OpCase rope_case(int64_t rows, int64_t heads, int64_t d, int64_t pairs, RopePairs kind,
+                 Layout layout) {
   OpCase c;
   c.op = "rope";
-  c.name = fmt::format("{} rows, {} heads of {}{}", rows, heads, d,
+  c.name = fmt::format("{} rows, {} heads of {}, {} pairs{}{}", rows, heads, d, pairs,
+                       kind == RopePairs::Neighbours ? " of neighbours" : "",
                        layout == Layout::Strided ? " strided" : "");
   c.prepare = [=](Backend& backend) -> Step {
     const Tensor x = matrix(backend, normals(rows * heads * d, 1), rows, heads * d, layout);
-    std::vector<int32_t> at;
-    at.reserve(static_cast<size_t>(rows));
-    for (int64_t i = 0; i < rows; ++i) {
-      at.push_back(static_cast<int32_t>(i * i * 7 % 1500));
+    std::vector<float> by;
+    by.reserve(static_cast<size_t>(rows * 2 * pairs));
+    for (int64_t i = 0; i < rows * 2 * pairs; ++i) {
+      const auto angle = static_cast<double>(i / (2 * pairs) * 7 + i % pairs);
+      by.push_back(static_cast<float>(i % (2 * pairs) < pairs ? std::cos(angle) : std::sin(angle)));
     }
-    const Tensor positions = ops::from_host(backend, at, {rows});
+    const Tensor turns = matrix(backend, by, rows, 2 * pairs, layout);
     return [=, &backend]() -> std::vector<Tensor> {
-      return {ops::rope(backend, x, positions, heads)};
+      return {ops::rope(backend, x, turns, heads, kind)};
     };
   };
-  // Numbers are below 3.5. An angle of up to 1500 computed in f32 would err by 1500 epsilons, which
-  // is refused: reduce it first.
-  c.bound = each_value([](float) { return 3.5F * 8.0F * kEpsilon; });
+  // Two products and a sum of numbers below 5: half an epsilon of each.
+  c.bound = each_value([](float) { return 5.0F * 2.0F * kEpsilon; });
   return c;
 }
 
@@ -328,10 +330,13 @@ void add_attention_cases(std::vector<OpCase>& table) {
   }
   add_paged_cases(table);
   add_timed_attention(table);
-  table.push_back(rope_case(1, 1, 2, Layout::Contiguous));
-  table.push_back(rope_case(17, 3, 64, Layout::Contiguous));
-  table.push_back(rope_case(9, 2, 30, Layout::Strided));
-  table.push_back(rope_case(0, 2, 30, Layout::Contiguous));
+  for (const RopePairs kind : {RopePairs::Halves, RopePairs::Neighbours}) {
+    table.push_back(rope_case(1, 1, 2, 1, kind, Layout::Contiguous));
+    table.push_back(rope_case(17, 3, 64, 32, kind, Layout::Contiguous));
+    table.push_back(rope_case(9, 2, 30, 15, kind, Layout::Strided));
+    table.push_back(rope_case(5, 3, 49, 17, kind, Layout::Strided));
+    table.push_back(rope_case(0, 2, 30, 15, kind, Layout::Contiguous));
+  }
 }
 
 }  // namespace mynah::cases

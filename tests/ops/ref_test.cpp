@@ -221,14 +221,19 @@ TEST_F(RefTest, ARowOfAGroupedTailCountsAsItsPositions) {
 
 TEST_F(RefTest, RopeTurnsPairsByTheirPosition) {
   const Tensor x = make({1, 2, 3, 4, 1, 2, 3, 4}, {2, 4});
-  const Tensor at = ops::from_host(ref_, std::vector<int32_t>{0, 1}, {2});
-  const std::vector<float> y = host(ops::rope(ref_, x, at, 1, 10000.0F));
-  EXPECT_THAT(std::vector(y.begin(), y.begin() + 4), ElementsAre(1, 2, 3, 4));
-  // Pairs (0, 2) and (1, 3), turned by 1 and by 10000^(-1/2) = 0.01.
-  EXPECT_FLOAT_EQ(y[4], static_cast<float>(std::cos(1.0) - 3 * std::sin(1.0)));
-  EXPECT_FLOAT_EQ(y[6], static_cast<float>(3 * std::cos(1.0) + std::sin(1.0)));
-  EXPECT_FLOAT_EQ(y[5], static_cast<float>(2 * std::cos(0.01) - 4 * std::sin(0.01)));
-  EXPECT_FLOAT_EQ(y[7], static_cast<float>(4 * std::cos(0.01) + 2 * std::sin(0.01)));
+  // By nothing, and by a quarter and by half a turn.
+  const Tensor turns = make({1, 1, 0, 0, 0, -1, 1, 0}, {2, 4});
+  EXPECT_THAT(host(ops::rope(ref_, x, turns, 1)), ElementsAre(1, 2, 3, 4, -3, -2, 1, -4));
+  EXPECT_THAT(host(ops::rope(ref_, x, turns, 1, RopePairs::Neighbours)),
+              ElementsAre(1, 2, 3, 4, -2, 1, -3, -4));
+  // One pair of a head of four columns: the others stay.
+  EXPECT_THAT(host(ops::rope(ref_, x, make({1, 0, 0, 1}, {2, 2}), 1)),
+              ElementsAre(1, 2, 3, 4, -2, 1, 3, 4));
+}
+
+TEST_F(RefTest, AGateIsMultipliedWithTheOtherHalf) {
+  EXPECT_THAT(host(ops::gated(ref_, make({-1, 2, 3, 4}, {1, 4}), Activation::Relu)),
+              ElementsAre(0, 8));
 }
 
 TEST_F(RefTest, NormsScaleToUnitVariance) {

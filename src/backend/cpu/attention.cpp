@@ -1,7 +1,6 @@
 // Attention: one query at a time over the rows of a cache where there are few (decode steps),
 // blocks of queries over packed keys and values where there are many or where they come packed.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -266,26 +265,16 @@ void CpuBackend::attention_probabilities(const Tensor& q, const KeysValues& keys
   });
 }
 
-void CpuBackend::rope(const Tensor& x, const Tensor& positions, int64_t heads, float theta,
+void CpuBackend::rope(const Tensor& x, const Tensor& turns, int64_t heads, RopePairs pairs,
                       const Tensor& out) {
   const int64_t d = x.dim(1) / heads;
-  const int64_t half = d / 2;
-  for_rows(x.dim(0), x.dim(1) * 8, [&](int64_t r) {
-    const auto position = static_cast<double>(positions.data<int32_t>()[r]);
-    const float* from = x.data<float>() + r * x.stride(0);
-    float* to = out.data<float>() + r * out.stride(0);
-    for (int64_t i = 0; i < half; ++i) {
-      const double angle =
-          position * std::pow(static_cast<double>(theta),
-                              -2.0 * static_cast<double>(i) / static_cast<double>(d));
-      const auto cosine = static_cast<float>(std::cos(angle));
-      const auto sine = static_cast<float>(std::sin(angle));
-      for (int64_t h = 0; h < heads; ++h) {
-        const float a = from[h * d + i];
-        const float b = from[h * d + half + i];
-        to[h * d + i] = a * cosine - b * sine;
-        to[h * d + half + i] = a * sine + b * cosine;
-      }
+  const int64_t turned = turns.dim(1);
+  for_rows(x.dim(0), x.dim(1) * kCheapElement, [&](int64_t r) {
+    for (int64_t column = 0; column < x.dim(1); column += d) {
+      const float* from = row_of(x, r) + column;
+      float* to = writable_row(out, r) + column;
+      kernels_.rope(from, row_of(turns, r), turned / 2, pairs, to);
+      std::copy(from + turned, from + d, to + turned);
     }
   });
 }

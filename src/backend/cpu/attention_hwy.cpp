@@ -222,6 +222,46 @@ void mix_q8_0(const float* p, const std::byte* values, size_t row_bytes, int64_t
   }
 }
 
+// A pair as a complex number, times another of the angle.
+struct Turned {
+  V first;
+  V second;
+};
+
+HWY_INLINE Turned turned(V a, V b, V cosine, V sine) {
+  return {hn::NegMulAdd(b, sine, hn::Mul(a, cosine)), hn::MulAdd(a, sine, hn::Mul(b, cosine))};
+}
+
+void rope(const float* x, const float* turns, int64_t pairs, RopePairs kind, float* out) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  const bool halves = kind == RopePairs::Halves;
+  int64_t i = 0;
+  for (; i + lanes <= pairs; i += lanes) {
+    const V cosine = hn::LoadU(f, turns + i);
+    const V sine = hn::LoadU(f, turns + pairs + i);
+    if (halves) {
+      const Turned t = turned(hn::LoadU(f, x + i), hn::LoadU(f, x + pairs + i), cosine, sine);
+      hn::StoreU(t.first, f, out + i);
+      hn::StoreU(t.second, f, out + pairs + i);
+    } else {
+      V a;
+      V b;
+      hn::LoadInterleaved2(f, x + 2 * i, a, b);
+      const Turned t = turned(a, b, cosine, sine);
+      hn::StoreInterleaved2(t.first, t.second, f, out + 2 * i);
+    }
+  }
+  for (; i < pairs; ++i) {
+    const int64_t first = halves ? i : 2 * i;
+    const int64_t second = halves ? pairs + i : 2 * i + 1;
+    const float a = x[first];
+    const float b = x[second];
+    out[first] = a * turns[i] - b * turns[pairs + i];
+    out[second] = a * turns[pairs + i] + b * turns[i];
+  }
+}
+
 }  // namespace
 
 void fill_attention(Kernels& kernels) {
@@ -233,6 +273,7 @@ void fill_attention(Kernels& kernels) {
   kernels.mix_bf16 = mix<LoadBf16>;
   kernels.dots_q8_0 = dots_q8_0;
   kernels.mix_q8_0 = mix_q8_0;
+  kernels.rope = rope;
 }
 
 }  // namespace mynah::cpu::HWY_NAMESPACE

@@ -167,6 +167,9 @@ struct Kernels {
   void (*mix_q8_0)(const float* p, const std::byte* values, size_t row_bytes, int64_t n, int64_t d,
                    float* out);
 
+  // One head's pairs turned: turns has their cosines, then their sines. x and out may be the same.
+  void (*rope)(const float* x, const float* turns, int64_t pairs, RopePairs kind, float* out);
+
   // Rows.
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps, int64_t n,
                      float* out);
@@ -179,6 +182,8 @@ struct Kernels {
   // exponentials before they were rounded.
   float (*exp_codes)(const float* x, int64_t n, float shift, uint8_t* out);
   void (*affine)(const float* x, int64_t n, float a, float b, float* out);
+  // x (2 n) -> out (n): activation(x[i]) * x[n + i].
+  void (*gated)(Activation activation, const float* x, int64_t n, float* out);
   void (*leaky_relu)(const float* x, int64_t n, float slope, float* out);
   // out = x + sin(alpha * x)^2 / alpha, alpha (n).
   void (*snake)(const float* x, const float* alpha, int64_t n, float* out);

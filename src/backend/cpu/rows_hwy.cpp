@@ -338,6 +338,12 @@ void binary(BinaryOp op, const float* a, const float* b, int64_t b_step, int64_t
   }
 }
 
+void gated(Activation activation, const float* x, int64_t n, float* out) {
+  with_activation(activation, [&](const auto& activate) HWY_ATTR {
+    map2(x, x + n, 1, n, out, [&](V v, V by) HWY_ATTR { return hn::Mul(activate(v), by); });
+  });
+}
+
 void snake(const float* x, const float* alpha, int64_t n, float* out) {
   map2(x, alpha, 1, n, out,
        [](V v, V a) HWY_ATTR { return hn::Add(v, hn::Div(sin_squared(hn::Mul(a, v)), a)); });
@@ -371,6 +377,7 @@ void fill_rows(Kernels& kernels) {
   kernels.exp_sum = exp_sum;
   kernels.exp_codes = exp_codes;
   kernels.affine = affine;
+  kernels.gated = gated;
   kernels.leaky_relu = leaky_relu;
   kernels.snake = snake;
   kernels.masked_exp_sum = masked_exp_sum;
@@ -404,6 +411,12 @@ void CpuBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Ten
 void CpuBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
   for_rows(x.dim(0), x.dim(1) * kCheapElement,
            [&](int64_t r) { kernels_.affine(row_of(x, r), x.dim(1), a, b, writable_row(out, r)); });
+}
+
+void CpuBackend::gated(const Tensor& x, Activation activation, const Tensor& out) {
+  for_rows(out.dim(0), out.dim(1) * kCostlyElement, [&](int64_t r) {
+    kernels_.gated(activation, row_of(x, r), out.dim(1), writable_row(out, r));
+  });
 }
 
 void CpuBackend::leaky_relu(const Tensor& x, float slope, const Tensor& out) {

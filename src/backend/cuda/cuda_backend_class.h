@@ -211,9 +211,6 @@ class CudaBackend final : public Backend {
   void attend(const Tensor& q, DType type, const AttentionPlan& plan, simt::AttentionArgs args,
               const Tensor& out);
 
-  // What a position turns the pairs of a head by. Kept: a model has one or two.
-  BufferRef rope_turns(float theta, int64_t half);
-
   static thread_local constinit StepRecord* recorded_;  // this thread's, of any backend
 
   std::unique_ptr<Processor> processor_;
@@ -224,7 +221,6 @@ class CudaBackend final : public Backend {
   std::mutex tables_mutex_;
   std::map<int64_t, BufferRef> transform_tables_;
   std::map<int64_t, BufferRef> wave_tables_;
-  std::map<std::pair<float, int64_t>, BufferRef> rope_turns_;
 };
 
 // Blocks of `threads` that give each of `items` a thread.

@@ -191,20 +191,23 @@ void RefBackend::attention_probabilities(const Tensor& q, const KeysValues& keys
   }
 }
 
-void RefBackend::rope(const Tensor& x, const Tensor& positions, int64_t heads, float theta,
+void RefBackend::rope(const Tensor& x, const Tensor& turns, int64_t heads, RopePairs pairs,
                       const Tensor& out) {
-  const int64_t half = x.dim(1) / heads / 2;
+  const int64_t d = x.dim(1) / heads;
+  const int64_t count = turns.dim(1) / 2;
   for (int64_t i = 0; i < x.dim(0); ++i) {
-    const double position = positions.data<int32_t>()[i];
-    for (int64_t pair = 0; pair < heads * half; ++pair) {
-      const int64_t j = pair % half;
-      const double angle =
-          position * std::pow(static_cast<double>(theta), -static_cast<double>(j) / half);
-      const int64_t first = pair / half * 2 * half + j;
+    std::copy_n(row(x, i), x.dim(1), row(out, i));
+    for (int64_t pair = 0; pair < heads * count; ++pair) {
+      const int64_t j = pair % count;
+      const int64_t head = pair / count * d;
+      const int64_t first = head + (pairs == RopePairs::Halves ? j : 2 * j);
+      const int64_t second = pairs == RopePairs::Halves ? first + count : first + 1;
+      const double cosine = row(turns, i)[j];
+      const double sine = row(turns, i)[count + j];
       const double a = row(x, i)[first];
-      const double b = row(x, i)[first + half];
-      row(out, i)[first] = static_cast<float>(a * std::cos(angle) - b * std::sin(angle));
-      row(out, i)[first + half] = static_cast<float>(b * std::cos(angle) + a * std::sin(angle));
+      const double b = row(x, i)[second];
+      row(out, i)[first] = static_cast<float>(a * cosine - b * sine);
+      row(out, i)[second] = static_cast<float>(b * cosine + a * sine);
     }
   }
 }

@@ -112,6 +112,16 @@ void RefBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Ten
   }
 }
 
+void RefBackend::gated(const Tensor& x, Activation activation, const Tensor& out) {
+  const int64_t d = out.dim(1);
+  for (int64_t i = 0; i < out.dim(0); ++i) {
+    for (int64_t j = 0; j < d; ++j) {
+      row(out, i)[j] =
+          static_cast<float>(ref::activate(activation, row(x, i)[j]) * row(x, i)[d + j]);
+    }
+  }
+}
+
 void RefBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
   for (int64_t i = 0; i < x.dim(0); ++i) {
     for (int64_t j = 0; j < x.dim(1); ++j) {

@@ -110,16 +110,16 @@ struct PackKeysArgs {
   int32_t width;
 };
 
-// A thread a pair. `turns` has, for each pair of a head, what one position turns it by: of a whole
-// turn, in units of 2^-64.
+// A thread a pair of columns, first those that are turned and then those that are not.
 struct RopeArgs {
   Rows x;
   OutRows out;
-  const int32_t* positions;
-  const uint64_t* turns;
+  Rows turns;  // a row's cosines, then its sines
   int64_t rows;
   int32_t heads;
-  int32_t half;  // pairs of a head
+  int32_t columns;     // of a head
+  int32_t pairs;       // of a head, that are turned
+  int32_t neighbours;  // 1: columns 2 i and 2 i + 1; 0: i and i + pairs
 };
 
 }  // namespace mynah::simt

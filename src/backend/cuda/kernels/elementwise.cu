@@ -1,5 +1,6 @@
 // Element by element: a thread takes four neighbours, in one access where they are aligned.
 #include "backend/cuda/kernels/elementwise_args.h"
+#include "backend/cuda/kernels/finish.h"
 #include "backend/cuda/kernels/math.h"
 
 namespace mynah::simt {
@@ -172,6 +173,20 @@ MYNAH_KERNEL(affine, AffineArgs, kThreads) {
     const float scale = args.scale;
     const float shift = args.shift;
     replace(values, [=](float value) { return multiply_add(scale, value, shift); });
+    store(values, out, place.column, place.count, args.at.aligned);
+  }
+}
+
+MYNAH_KERNEL(gated, GatedArgs, kThreads) {
+  const Place place = place_of(args.at);
+  if (place.count > 0) {
+    const Global<const float> x(args.at.x.data + place.row * args.at.x.stride);
+    const Global<float> out(args.at.out.data + place.row * args.at.out.stride);
+    Values values = load(x, place.column, place.count, args.at.aligned);
+    const Values others = load(x, args.values + place.column, place.count, args.at.aligned);
+    const Activation activation = args.activation;
+    combine(values, others,
+            [=](float gate, float value) { return activate(activation, gate) * value; });
     store(values, out, place.column, place.count, args.at.aligned);
   }
 }

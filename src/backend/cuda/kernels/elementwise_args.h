@@ -1,6 +1,7 @@
 // What the kernels of elementwise.cu are given.
 #pragma once
 
+#include "backend/cuda/kernels/product_args.h"
 #include "backend/cuda/kernels/views.h"
 
 namespace mynah::simt {
@@ -50,6 +51,13 @@ struct AffineArgs {
   float shift;
 };
 
+// x has the gates, and `values` columns behind each what it is multiplied with.
+struct GatedArgs {
+  ElementwiseArgs at;
+  int64_t values;
+  Activation activation;
+};
+
 struct LeakyReluArgs {
   ElementwiseArgs at;
   float slope;
@@ -77,6 +85,7 @@ struct ConvInputArgs {
   X(elementwise, unary, UnaryArgs)          \
   X(elementwise, binary, BinaryArgs)        \
   X(elementwise, affine, AffineArgs)        \
+  X(elementwise, gated, GatedArgs)          \
   X(elementwise, leaky_relu, LeakyReluArgs) \
   X(elementwise, snake, SnakeArgs)          \
   X(elementwise, conv_input, ConvInputArgs)
