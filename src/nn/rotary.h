@@ -30,9 +30,11 @@ struct Yarn {
   double slow = 1;
 };
 
-// `dimensions` pairs as rotary_frequencies() has them.
 [[nodiscard]] std::vector<double> yarn_frequencies(double base, int64_t dimensions,
                                                    const Yarn& yarn);
+
+// What YaRN multiplies turned columns with (its equation 22).
+[[nodiscard]] float yarn_magnitude(double factor);
 
 // Cosines, then sines, of each position: (positions, 2 pairs), for ops::rope().
 [[nodiscard]] Tensor rotations(Backend& backend, const Rotary& rotary,

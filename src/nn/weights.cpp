@@ -107,6 +107,38 @@ Result<Shape> Weights::shape(std::string_view name) const {
   return found->second->shape;
 }
 
+Status Weights::expect(std::string_view name, const Shape& shape) const {
+  MYNAH_TRY_STATUS(find(name, shape));
+  return {};
+}
+
+Result<DType> Weights::dtype(std::string_view name) const {
+  const auto found = model_->by_name.find(path(name));
+  if (found == model_->by_name.end()) {
+    return fail(ErrorCode::InvalidInput, fmt::format("wanted tensor {}, found none", path(name)));
+  }
+  return found->second->dtype;
+}
+
+Result<std::vector<const StoredTensor*>> Weights::parts(std::span<const std::string_view> names,
+                                                        int64_t out, int64_t in) const {
+  std::vector<const StoredTensor*> parts;
+  int64_t rows = 0;
+  for (const std::string_view name : names) {
+    const std::string matrix = fmt::format("{}.weight", name);
+    MYNAH_TRY(const Shape stored, shape(matrix));
+    MYNAH_TRY(const StoredTensor* part, find(matrix, {stored.rank() == 2 ? stored[0] : out, in}));
+    rows += stored[0];
+    parts.push_back(part);
+  }
+  if (rows != out) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted {} rows in sum, found {}",
+                            path(fmt::format("{}", fmt::join(names, "+"))), out, rows));
+  }
+  return parts;
+}
+
 Result<const StoredTensor*> Weights::find(std::string_view name, const Shape& shape) const {
   const std::string full = path(name);
   const auto found = model_->by_name.find(full);
@@ -191,12 +223,7 @@ Result<LinearWeight> Weights::matrix(std::string_view name, int64_t out, int64_t
 
 Result<LinearWeight> Weights::stacked(std::span<const std::string_view> names, int64_t out,
                                       int64_t in) const {
-  std::vector<const StoredTensor*> parts;
-  for (const std::string_view name : names) {
-    MYNAH_TRY(const StoredTensor* part,
-              find(fmt::format("{}.weight", name), {out / static_cast<int64_t>(names.size()), in}));
-    parts.push_back(part);
-  }
+  MYNAH_TRY(const std::vector<const StoredTensor*> parts, this->parts(names, out, in));
   const StoredTensor& first = *parts.front();
   bool same_type = !has_scales(first);
   for (const StoredTensor* part : parts) {
@@ -223,14 +250,19 @@ Result<LinearWeight> Weights::stacked(std::span<const std::string_view> names, i
 }
 
 Result<Tensor> Weights::stacked_bias(std::span<const std::string_view> names, int64_t out) const {
-  const int64_t part = out / static_cast<int64_t>(names.size());
-  Tensor bias = ops::zeros(backend(), {out});
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::string name = fmt::format("{}.bias", names[i]);
+  Tensor bias;
+  int64_t begin = 0;
+  for (const std::string_view matrix : names) {
+    MYNAH_TRY(const Shape stored, shape(fmt::format("{}.weight", matrix)));
+    const std::string name = fmt::format("{}.bias", matrix);
     if (has(name)) {
-      MYNAH_TRY(const Tensor values, get(name, {part}));
-      ops::copy_into(backend(), values, bias.narrow(0, static_cast<int64_t>(i) * part, part));
+      if (!bias.defined()) {
+        bias = ops::zeros(backend(), {out});
+      }
+      MYNAH_TRY(const Tensor values, get(name, {stored[0]}));
+      ops::copy_into(backend(), values, bias.narrow(0, begin, stored[0]));
     }
+    begin += stored[0];
   }
   return bias;
 }

@@ -52,16 +52,20 @@ class Weights {
   [[nodiscard]] bool has(std::string_view name) const;
   // The shape of a tensor, for models whose sizes nothing else tells.
   [[nodiscard]] Result<Shape> shape(std::string_view name) const;
+  // Whether there is a tensor of that name and shape, of a type that weights may have.
+  [[nodiscard]] Status expect(std::string_view name, const Shape& shape) const;
+  // The type that a tensor has in the file.
+  [[nodiscard]] Result<DType> dtype(std::string_view name) const;
   // A tensor in f32 on the device, whatever its type in the file.
   [[nodiscard]] Result<Tensor> get(std::string_view name, const Shape& shape) const;
   // An embedding table (rows, d) in a type that ops::embedding reads: as it is where it can be.
   [[nodiscard]] Result<Tensor> table(std::string_view name, const Shape& shape) const;
   // A matrix (out, in) packed for ops::linear.
   [[nodiscard]] Result<LinearWeight> matrix(std::string_view name, int64_t out, int64_t in) const;
-  // Several matrices of one width, stacked along their rows in one product.
+  // Several matrices of one width, stacked along their rows, `out` in sum, in one product.
   [[nodiscard]] Result<LinearWeight> stacked(std::span<const std::string_view> names, int64_t out,
                                              int64_t in) const;
-  // Their biases, stacked in the same way; zeros where there is none.
+  // Their biases, stacked in the same way; zeros where there is none; undefined where none has one.
   [[nodiscard]] Result<Tensor> stacked_bias(std::span<const std::string_view> names,
                                             int64_t out) const;
   // A kernel (out, in / groups, width) packed for ops::conv1d.
@@ -86,6 +90,9 @@ class Weights {
 
   [[nodiscard]] std::string path(std::string_view name) const;
   [[nodiscard]] Result<const StoredTensor*> find(std::string_view name, const Shape& shape) const;
+  // The matrices NAME.weight (any, in), whose rows are `out` in sum.
+  [[nodiscard]] Result<std::vector<const StoredTensor*>> parts(
+      std::span<const std::string_view> names, int64_t out, int64_t in) const;
   [[nodiscard]] Result<DType> storage_for(const StoredTensor& tensor, int64_t in) const;
   [[nodiscard]] DType kernel_storage_for(const StoredTensor& tensor) const;
   template <class Pack>
