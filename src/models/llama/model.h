@@ -11,9 +11,12 @@
 
 #include "formats/tensor_file.h"
 #include "models/llama/config.h"
+#include "models/llama/projections.h"
 #include "nn/blob_cache.h"
 #include "nn/decode/kv_cache.h"
 #include "nn/decode/sequences.h"
+#include "nn/linear.h"
+#include "nn/rms_norm.h"
 #include "nn/weights.h"
 
 namespace mynah::llama {
@@ -63,11 +66,55 @@ class Model final : public TokenModel {
   void release_idle_memory() const;
 
  private:
+  struct Block {
+    RmsNorm attn_norm;
+    Projections qkv;  // queries, keys and values side by side
+    RmsNorm q_norm;   // of a head; where Config::normed_heads
+    RmsNorm k_norm;
+    Linear attn_out;
+    RmsNorm post_attn_norm;  // where Config::normed_results
+    RmsNorm ffn_norm;
+    Projections gate_up;  // side by side
+    Linear down;
+    RmsNorm post_ffn_norm;
+
+    static Result<Block> load(const Weights& w, const Config& config);
+  };
+
+  // Rows of one forward(), where they read and write, and how their positions turn them.
+  struct Step {
+    KvStep past;
+    Lengths queries;     // tokens of each lane
+    Tensor turns;        // (tokens, 2 pairs)
+    Tensor local_turns;  // of layers that see a window
+  };
+
+  struct QueriesKeys {
+    Tensor queries;  // (tokens, heads * head_dim)
+    Tensor keys;     // (tokens, key_width)
+  };
+
   Model() = default;
+
+  Status take(const Weights& w);
+  [[nodiscard]] Step plan(std::span<const Lane> lanes, const KvCache& cache) const;
+  // Normed and turned, of qkv (tokens, heads * head_dim + 2 key_width).
+  [[nodiscard]] QueriesKeys queries_keys(const Block& block, int64_t layer, const Tensor& qkv,
+                                         const Step& step) const;
+  // x (tokens, width), and what attention adds to it.
+  [[nodiscard]] Tensor attention(const Block& block, int64_t layer, const Tensor& x,
+                                 const Step& step, const KvCache& cache) const;
+  // x (tokens, width), and what the feed-forward block adds to it.
+  [[nodiscard]] Tensor feed_forward(const Block& block, const Tensor& x) const;
 
   Config config_;
   LoadOptions options_;
+  Tensor table_;  // (vocabulary, width)
+  std::vector<Block> blocks_;
+  RmsNorm norm_;
+  Linear head_;
   std::unique_ptr<StepRunner> steps_;
+  std::vector<std::shared_ptr<const MappedFile>> files_;
 };
 
 }  // namespace mynah::llama
