@@ -1,6 +1,7 @@
 #include "text/unicode.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -49,7 +50,7 @@ bool ends_word(std::u32string_view text, size_t at) {
 }
 
 std::u32string normal_form(std::u32string_view text, int form) {
-  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPAT | form);
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | form);
   const std::string bytes = to_utf8(text);
   const auto* data = reinterpret_cast<const utf8proc_uint8_t*>(bytes.data());
   const auto size = static_cast<utf8proc_ssize_t>(bytes.size());
@@ -62,6 +63,18 @@ std::u32string normal_form(std::u32string_view text, int form) {
 }
 
 }  // namespace
+
+int general_category(char32_t code_point) {
+  return static_cast<int>(category(code_point));
+}
+
+std::string_view general_category_name(int category) {
+  // In the order of utf8proc_category_t.
+  constexpr std::array<std::string_view, kGeneralCategories> kNames = {
+      "Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps",
+      "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
+  return kNames[static_cast<size_t>(category)];
+}
 
 bool is_letter(char32_t code_point) {
   return between(category(code_point), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO);
@@ -129,12 +142,16 @@ std::u32string to_lower(std::u32string_view text) {
   return lower;
 }
 
+std::u32string nfd(std::u32string_view text) {
+  return normal_form(text, UTF8PROC_DECOMPOSE);
+}
+
 std::u32string nfkc(std::u32string_view text) {
-  return normal_form(text, UTF8PROC_COMPOSE);
+  return normal_form(text, UTF8PROC_COMPAT | UTF8PROC_COMPOSE);
 }
 
 std::u32string nfkd(std::u32string_view text) {
-  return normal_form(text, UTF8PROC_DECOMPOSE);
+  return normal_form(text, UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE);
 }
 
 bool is_wide(char32_t code_point) {

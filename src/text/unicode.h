@@ -18,6 +18,11 @@ namespace mynah {
 [[nodiscard]] bool is_nonspacing_mark(char32_t code_point);
 [[nodiscard]] bool is_symbol_or_punctuation(char32_t code_point);
 
+// The general category, 0 to kGeneralCategories - 1, and its two letters: "Lu", "Nd", "Cn" ...
+inline constexpr int kGeneralCategories = 30;
+[[nodiscard]] int general_category(char32_t code_point);
+[[nodiscard]] std::string_view general_category_name(int category);
+
 // A letter that has a case: Lu, Ll, Lt.
 [[nodiscard]] bool is_cased_letter(char32_t code_point);
 
@@ -34,6 +39,7 @@ namespace mynah {
 // Python's str.lower: one to one, but for U+0130 and a sigma that ends a word.
 [[nodiscard]] std::u32string to_lower(std::u32string_view text);
 
+[[nodiscard]] std::u32string nfd(std::u32string_view text);
 [[nodiscard]] std::u32string nfkc(std::u32string_view text);
 [[nodiscard]] std::u32string nfkd(std::u32string_view text);
 

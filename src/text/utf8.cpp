@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace mynah {
 namespace {
@@ -121,6 +122,18 @@ size_t incomplete_utf8_tail(std::string_view bytes) {
     }
   }
   return 0;
+}
+
+std::string Utf8Stream::push(std::string_view bytes) {
+  pending_ += bytes;
+  const size_t complete = pending_.size() - incomplete_utf8_tail(pending_);
+  std::string text = replace_invalid_utf8(std::string_view(pending_).substr(0, complete));
+  pending_.erase(0, complete);
+  return text;
+}
+
+std::string Utf8Stream::flush() {
+  return replace_invalid_utf8(std::exchange(pending_, {}));
 }
 
 std::u32string to_code_points(std::string_view bytes) {

@@ -30,6 +30,19 @@ void append_utf8(std::string& text, char32_t code_point);
 // How many bytes at the end begin a code point that more bytes could complete: 0 to 3.
 [[nodiscard]] size_t incomplete_utf8_tail(std::string_view bytes);
 
+// Text as bytes come in parts: holds back those of a code point that is not complete yet. What is
+// returned, joined, is replace_invalid_utf8 of all the bytes.
+class Utf8Stream {
+ public:
+  // The text that these bytes complete.
+  [[nodiscard]] std::string push(std::string_view bytes);
+  // What is left at the end.
+  [[nodiscard]] std::string flush();
+
+ private:
+  std::string pending_;
+};
+
 [[nodiscard]] std::u32string to_code_points(std::string_view bytes);
 [[nodiscard]] std::string to_utf8(std::u32string_view code_points);
 

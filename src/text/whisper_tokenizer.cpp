@@ -237,16 +237,11 @@ std::string StreamingDecoder::push(int32_t id) {
   if (id >= tokenizer_.special().eot) {
     return {};
   }
-  pending_ += tokenizer_.bytes(id);
-  const size_t held = incomplete_utf8_tail(pending_);
-  std::string text =
-      replace_invalid_utf8(std::string_view(pending_).substr(0, pending_.size() - held));
-  pending_.erase(0, pending_.size() - held);
-  return text;
+  return stream_.push(tokenizer_.bytes(id));
 }
 
 std::string StreamingDecoder::flush() {
-  return replace_invalid_utf8(std::exchange(pending_, {}));
+  return stream_.flush();
 }
 
 }  // namespace mynah

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "text/byte_bpe.h"
+#include "text/utf8.h"
 #include "text/vocabulary.h"
 
 namespace mynah {
@@ -116,7 +117,7 @@ class StreamingDecoder {
 
  private:
   const WhisperTokenizer& tokenizer_;
-  std::string pending_;
+  Utf8Stream stream_;
 };
 
 }  // namespace mynah

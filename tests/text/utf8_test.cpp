@@ -47,6 +47,40 @@ TEST(Utf8, TheIncompleteTailIsWhatMoreBytesCouldComplete) {
   EXPECT_EQ(incomplete_utf8_tail("\xFF"), 0U);
 }
 
+TEST(Utf8, AStreamHoldsBackHalfACodePoint) {
+  const std::string bytes =
+      "a\u00e9\u4e00\U0001F600\xFF\xE4\xB8"
+      "b\xF0\x9F";
+  for (size_t step = 1; step <= bytes.size(); ++step) {
+    Utf8Stream stream;
+    std::string text;
+    for (size_t at = 0; at < bytes.size(); at += step) {
+      const std::string part = stream.push(std::string_view(bytes).substr(at, step));
+      EXPECT_EQ(replace_invalid_utf8(part), part);
+      text += part;
+    }
+    EXPECT_EQ(text + stream.flush(), replace_invalid_utf8(bytes)) << step;
+  }
+}
+
+TEST(Unicode, CanonicalDecompositionLeavesCompatibilityAlone) {
+  EXPECT_EQ(nfd(U"\u00e9\u00bd"), U"e\u0301\u00bd");
+  EXPECT_EQ(nfkd(U"\u00bd"), U"1\u20442");
+}
+
+TEST(Unicode, GeneralCategoriesHaveTheirNames) {
+  const auto name = [](char32_t c) { return general_category_name(general_category(c)); };
+  EXPECT_EQ(name(U'A'), "Lu");
+  EXPECT_EQ(name(U'\u4e00'), "Lo");
+  EXPECT_EQ(name(U'\u0301'), "Mn");
+  EXPECT_EQ(name(U'7'), "Nd");
+  EXPECT_EQ(name(U' '), "Zs");
+  EXPECT_EQ(name(U'\n'), "Cc");
+  EXPECT_EQ(name(U'$'), "Sc");
+  EXPECT_EQ(name(U'\uE000'), "Co");
+  EXPECT_EQ(name(U'\u0378'), "Cn");
+}
+
 TEST(Unicode, LettersNumbersAndSpacesAreWhatTheTokenizersMean) {
   EXPECT_TRUE(is_letter(U'a') && is_letter(U'\u00e9') && is_letter(U'\u4e00'));
   EXPECT_FALSE(is_letter(U'1') || is_letter(U'\'') || is_letter(U'\u0301'));
