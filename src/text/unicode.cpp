@@ -50,7 +50,7 @@ bool ends_word(std::u32string_view text, size_t at) {
 }
 
 std::u32string normal_form(std::u32string_view text, int form) {
-  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | form);
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPAT | form);
   const std::string bytes = to_utf8(text);
   const auto* data = reinterpret_cast<const utf8proc_uint8_t*>(bytes.data());
   const auto size = static_cast<utf8proc_ssize_t>(bytes.size());
@@ -142,16 +142,23 @@ std::u32string to_lower(std::u32string_view text) {
   return lower;
 }
 
-std::u32string nfd(std::u32string_view text) {
-  return normal_form(text, UTF8PROC_DECOMPOSE);
+std::u32string canonical_parts(char32_t code_point) {
+  std::array<utf8proc_int32_t, 4> parts{};  // the longest there is (UAX 15)
+  int bound_class = 0;
+  const utf8proc_ssize_t used =
+      utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code_point), parts.data(), parts.size(),
+                              UTF8PROC_DECOMPOSE, &bound_class);
+  MYNAH_CHECK(used >= 0 && used <= static_cast<utf8proc_ssize_t>(parts.size()),
+              "a code point has a canonical decomposition of at most four");
+  return {parts.begin(), parts.begin() + used};
 }
 
 std::u32string nfkc(std::u32string_view text) {
-  return normal_form(text, UTF8PROC_COMPAT | UTF8PROC_COMPOSE);
+  return normal_form(text, UTF8PROC_COMPOSE);
 }
 
 std::u32string nfkd(std::u32string_view text) {
-  return normal_form(text, UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE);
+  return normal_form(text, UTF8PROC_DECOMPOSE);
 }
 
 bool is_wide(char32_t code_point) {

@@ -39,9 +39,11 @@ inline constexpr int kGeneralCategories = 30;
 // Python's str.lower: one to one, but for U+0130 and a sigma that ends a word.
 [[nodiscard]] std::u32string to_lower(std::u32string_view text);
 
-[[nodiscard]] std::u32string nfd(std::u32string_view text);
 [[nodiscard]] std::u32string nfkc(std::u32string_view text);
 [[nodiscard]] std::u32string nfkd(std::u32string_view text);
+
+// The canonical decomposition of one code point: NFD but for the order of marks over several.
+[[nodiscard]] std::u32string canonical_parts(char32_t code_point);
 
 // Two columns of a terminal or a subtitle: East Asian Width W and F.
 [[nodiscard]] bool is_wide(char32_t code_point);

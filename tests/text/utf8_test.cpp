@@ -63,9 +63,13 @@ TEST(Utf8, AStreamHoldsBackHalfACodePoint) {
   }
 }
 
-TEST(Unicode, CanonicalDecompositionLeavesCompatibilityAlone) {
-  EXPECT_EQ(nfd(U"\u00e9\u00bd"), U"e\u0301\u00bd");
-  EXPECT_EQ(nfkd(U"\u00bd"), U"1\u20442");
+TEST(Unicode, CanonicalPartsLeaveCompatibilityAlone) {
+  EXPECT_EQ(canonical_parts(U'\u00e9'), U"e\u0301");
+  EXPECT_EQ(canonical_parts(U'\u00bd'), U"\u00bd");
+  EXPECT_EQ(canonical_parts(U'\uac01'), U"\u1100\u1161\u11a8");
+  for (char32_t c = 0; c <= 0x10FFFF; ++c) {
+    ASSERT_GE(canonical_parts(c).size(), 1U);
+  }
 }
 
 TEST(Unicode, GeneralCategoriesHaveTheirNames) {

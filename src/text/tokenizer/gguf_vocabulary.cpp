@@ -79,7 +79,7 @@ class VocabularyReader {
     if (model == nullptr) {
       return complain("wanted tokenizer.ggml.model, found none: the file has no tokenizer");
     }
-    constexpr auto kModels = std::to_array<std::string_view>({"gpt2"});
+    constexpr auto kModels = std::to_array<std::string_view>({"gpt2", "gemma4", "llama", "bert"});
     if (std::ranges::find(kModels, *model) == kModels.end()) {
       return fail(ErrorCode::Unsupported,
                   fmt::format("{}: the tokenizer {} is none that mynah knows, which are {}; use "
@@ -140,6 +140,10 @@ class VocabularyReader {
     } else if (kind == TokenKind::Text) {
       const std::string bytes = token_bytes(text, vocabulary_.spelling);
       vocabulary_.tokens.add(bytes, is_spelt(text, bytes) ? kind : TokenKind::Unused);
+    } else if (kind == TokenKind::Added && vocabulary_.spelling == TokenSpelling::Spaced &&
+               text.find(kSpaceMark) != std::string::npos) {
+      // Spaces with U+2581 for them: no text is cut there, but pieces join to it.
+      vocabulary_.tokens.add(token_bytes(text, vocabulary_.spelling), TokenKind::Text);
     } else {
       vocabulary_.tokens.add(text, kind);
     }
@@ -185,7 +189,10 @@ class VocabularyReader {
       return pieces ? std::optional(of_pieces) : bert ? std::optional(of_bert) : std::nullopt;
     };
     SpecialTokens& special = vocabulary_.special;
-    MYNAH_TRY(special.bos, id(bert ? "cls" : "bos", either(1, 101)));
+    MYNAH_TRY(special.bos, id("bos", either(1, 101)));
+    if (bert) {
+      MYNAH_TRY(special.bos, id("cls", special.bos));
+    }
     // The format's own spelling of "separator".
     MYNAH_TRY(special.eos, id(bert ? "seperator" : "eos", either(2, 102)));
     MYNAH_TRY(special.eot, id("eot", std::nullopt));

@@ -4,6 +4,8 @@
 
 #include "text/tokenizer/byte_level.h"
 #include "text/tokenizer/gguf_vocabulary.h"
+#include "text/tokenizer/pieces.h"
+#include "text/tokenizer/word_piece.h"
 
 namespace mynah {
 
@@ -21,7 +23,13 @@ std::vector<int32_t> TextTokenizer::encode_whole(std::string_view text) const {
 
 Result<std::unique_ptr<TextTokenizer>> create_text_tokenizer(const TensorFile& file) {
   MYNAH_TRY(GgufVocabulary vocabulary, read_gguf_vocabulary(file));
-  return ByteLevelTokenizer::create(file, std::move(vocabulary));
+  if (vocabulary.model == "gpt2") {
+    return ByteLevelTokenizer::create(file, std::move(vocabulary));
+  }
+  if (vocabulary.model == "bert") {
+    return WordPieceTokenizer::create(file, std::move(vocabulary));
+  }
+  return PieceTokenizer::create(file, std::move(vocabulary));
 }
 
 }  // namespace mynah

@@ -84,9 +84,9 @@ TEST_P(Marks, AreNotMadeOfGivenBytesAndTheTemplates) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Marks,
-                         testing::Values("command-r", "deepseek-coder", "deepseek-llm", "falcon",
-                                         "gpt-2", "llama-bpe", "mpt", "qwen2", "qwen35", "refact",
-                                         "starcoder"));
+                         testing::Values("bert-bge", "command-r", "deepseek-coder", "deepseek-llm",
+                                         "falcon", "gemma-4", "gpt-2", "llama-bpe", "llama-spm",
+                                         "mpt", "phi-3", "qwen2", "qwen35", "refact", "starcoder"));
 
 class Qwen2 : public testing::Test {
  protected:

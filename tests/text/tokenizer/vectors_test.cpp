@@ -60,10 +60,10 @@ TEST_P(Vectors, AreExact) {
 }
 
 // Those of ../shared, and the others of the source package where its folder is in their place.
-INSTANTIATE_TEST_SUITE_P(ByteLevel, Vectors,
-                         testing::Values("command-r", "deepseek-coder", "deepseek-llm", "falcon",
-                                         "gpt-2", "llama-bpe", "mpt", "qwen2", "qwen35", "refact",
-                                         "starcoder"));
+INSTANTIATE_TEST_SUITE_P(Families, Vectors,
+                         testing::Values("bert-bge", "command-r", "deepseek-coder", "deepseek-llm",
+                                         "falcon", "gemma-4", "gpt-2", "llama-bpe", "llama-spm",
+                                         "mpt", "phi-3", "qwen2", "qwen35", "refact", "starcoder"));
 
 }  // namespace
 }  // namespace mynah
