@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "speech/probe.h"
+#include "tensor/backend.h"
 #include "tensor/op_params.h"
 
 namespace mynah {

@@ -7,11 +7,12 @@
 namespace mynah {
 
 ReplyStream::ReplyStream(const TextTokenizer& tokenizer, const ReplyFormat& format,
-                         ReplyOptions options, std::vector<std::string> stops, bool tells_tokens)
+                         const ReplyOptions& options, std::vector<std::string> stops,
+                         bool tells_tokens)
     : tokenizer_(tokenizer),
       tells_tokens_(tells_tokens),
       stops_(std::move(stops)),
-      reader_(format, std::move(options)) {}
+      parser_(format, options) {}
 
 ToldToken ReplyStream::told(const ChosenToken& chosen) const {
   ToldToken told{.text = std::string(tokenizer_.bytes(chosen.token)),
@@ -38,9 +39,12 @@ void ReplyStream::tell(const ReplyDelta& said) {
 }
 
 void ReplyStream::read(const std::string& text, bool is_control) {
-  if (!text.empty()) {
-    tell(reader_.push({.text = text, .is_control = is_control}));
+  if (text.empty()) {
+    return;
   }
+  const ReplyDelta said = parser_.push({.text = text, .is_control = is_control});
+  thought_tokens_ += !said.reasoning.empty() && said.content.empty() ? 1 : 0;
+  tell(said);
 }
 
 bool ReplyStream::push(const ChosenToken& chosen) {
@@ -51,14 +55,13 @@ bool ReplyStream::push(const ChosenToken& chosen) {
   }
   if (tokenizer_.is_control(chosen.token)) {
     // No stop goes on over it.
-    read(stops_.push(utf8_.finish()) + stops_.finish(), false);
+    read(stops_.push(utf8_.flush()) + stops_.finish(), false);
     if (!stops_.found()) {
       read(std::string(bytes), true);
     }
   } else {
     read(stops_.push(utf8_.push(bytes)), false);
   }
-  thought_tokens_ += reader_.is_thinking() ? 1 : 0;
   if (!waiting_.empty()) {
     changed_.notify_all();
   }
@@ -68,9 +71,9 @@ bool ReplyStream::push(const ChosenToken& chosen) {
 void ReplyStream::finish(Result<Generated> result) {
   const std::lock_guard lock(mutex_);
   if (!stops_.found()) {
-    read(stops_.push(utf8_.finish()) + stops_.finish(), false);
+    read(stops_.push(utf8_.flush()) + stops_.finish(), false);
   }
-  tell(reader_.finish());
+  tell(parser_.finish());
   result_ = std::move(result);
   changed_.notify_all();
 }
@@ -87,7 +90,7 @@ std::optional<ChatDelta> ReplyStream::take() {
 Result<ChatReply> ReplyStream::reply() const {
   const std::lock_guard lock(mutex_);
   MYNAH_TRY(const Generated spent, *result_);
-  ChatReply reply{.message = reader_.message(),
+  ChatReply reply{.message = parser_.message(),
                   .end = ReplyEnd::Whole,
                   .spent = spent,
                   .thought_tokens = thought_tokens_};

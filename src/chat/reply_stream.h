@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "chat/chat_request.h"
-#include "chat/reply/reply_reader.h"
+#include "chat/reply/reply_parser.h"
 #include "chat/stop_texts.h"
 #include "text/tokenizer/text_tokenizer.h"
 #include "text/utf8.h"
@@ -20,8 +20,8 @@ namespace mynah {
 class ReplyStream {
  public:
   // `tokenizer` must outlive it.
-  ReplyStream(const TextTokenizer& tokenizer, const ReplyFormat& format, ReplyOptions options,
-              std::vector<std::string> stops, bool tells_tokens);
+  ReplyStream(const TextTokenizer& tokenizer, const ReplyFormat& format,
+              const ReplyOptions& options, std::vector<std::string> stops, bool tells_tokens);
 
   // False: a stop came, and nothing more is wanted.
   bool push(const ChosenToken& chosen);
@@ -46,9 +46,9 @@ class ReplyStream {
   std::condition_variable changed_;
   Utf8Stream utf8_;
   StopTexts stops_;
-  ReplyReader reader_;
+  ReplyParser parser_;
   ChatDelta waiting_;
-  int64_t thought_tokens_ = 0;
+  int64_t thought_tokens_ = 0;  // that added to a thought
   std::optional<Result<Generated>> result_;
 };
 

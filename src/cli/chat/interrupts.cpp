@@ -1,5 +1,6 @@
 #include "cli/chat/interrupts.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>

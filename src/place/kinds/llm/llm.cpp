@@ -30,8 +30,8 @@ Status open_language_in(WorkerLane& worker, const ModelFile& file, const StagePl
 
 constexpr Kind kLanguageRow{.name = "llm",
                             .stages = kLanguageStages,
-                            .has_types = false,
                             .unit = "a token",
+                            .has_types = false,
                             .host = host_language,
                             .open_in = open_language_in};
 
