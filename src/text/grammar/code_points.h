@@ -22,7 +22,7 @@ class CodePoints {
   // Ranges in any order; a range whose end is below its beginning is empty.
   explicit CodePoints(std::span<const CodePointRange> ranges);
 
-  static CodePoints all() { return CodePoints({}).complement(); }
+  static CodePoints all() { return CodePoints().complement(); }
 
   static CodePoints one(char32_t code_point);
 

@@ -15,6 +15,7 @@
 namespace mynah::grammar {
 
 class MaskTable;
+struct Place;
 
 // A grammar made ready for one vocabulary, shared by all requests that ask for the same. What
 // sequences learn of it (masks, steps) is kept in it, within kMostConstraintBytes, so that the
@@ -56,6 +57,12 @@ class ConstraintState {
   // At the beginning of a text.
   explicit ConstraintState(std::shared_ptr<const Constraint> constraint);
 
+  ConstraintState(const ConstraintState& other);
+  ConstraintState& operator=(const ConstraintState& other);
+  ConstraintState(ConstraintState&&) noexcept;
+  ConstraintState& operator=(ConstraintState&&) noexcept;
+  ~ConstraintState();
+
   // Goes on by a token, or by bytes that are not cut at tokens. Either all is taken or nothing:
   // refused are bytes that may not come here (InvalidInput, with the place of the first), an end
   // where the text may not end, and, as Unsupported, a grammar that can be read in too many ways at
@@ -82,11 +89,8 @@ class ConstraintState {
   [[nodiscard]] const Constraint& constraint() const { return *constraint_; }
 
  private:
-  // A stack of rules that are being read, and the places in the uppermost: indices into the
-  // constraint's tables of `generation`.
   std::shared_ptr<const Constraint> constraint_;
-  std::shared_ptr<void> generation_;
-  int32_t config_ = 0;
+  std::unique_ptr<Place> place_;  // moves to newer tables of the constraint in const functions, too
   bool ended_ = false;
 };
 

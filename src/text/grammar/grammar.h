@@ -19,6 +19,12 @@ using RuleId = int32_t;
 // Of a repeat: as often as one likes.
 inline constexpr int32_t kUnbounded = -1;
 
+// A bound of a repeat, at most.
+inline constexpr int32_t kMostRepeats = 1'000'000;
+
+// Expressions inside each other, at most, so that no reader or compiler runs out of stack.
+inline constexpr int kMostNesting = 200;
+
 // Rules that are named, and expressions that they are made of. Grows only; an expression may stand
 // in several others. Rule 0 is the start.
 class Grammar {
@@ -76,6 +82,7 @@ class Grammar {
 
  private:
   [[nodiscard]] ExprId add(const Expr& expr);
+  [[nodiscard]] ExprId add_parts(Kind kind, std::span<const ExprId> parts);
 
   std::vector<Rule> rules_;
   std::vector<Expr> exprs_;

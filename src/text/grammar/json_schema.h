@@ -1,6 +1,8 @@
 // JSON Schema as a grammar of the JSON texts that fit it.
 #pragma once
 
+#include <string_view>
+
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"
@@ -17,15 +19,16 @@ namespace mynah::grammar {
 // ("#/properties/name/not"), what is no schema as InvalidInput.
 //
 // Texts are written as json.dumps does or more narrowly: properties in their order in the schema,
-// then others; a blank or a line break with at most 32 blanks at each place where JSON has white
-// space, none before and behind the text; whole numbers of at most 20 digits, fractions of 24,
-// exponents of 3.
+// then others; behind brackets, commas and colons and before closing brackets a blank, or a line
+// break with at most 32 blanks, or nothing, and none before and behind the whole; whole numbers of
+// at most 20 digits, fractions of 24, exponents of 3. A schema without a type whose keywords speak
+// of one type is read as having it.
 [[nodiscard]] Result<Grammar> grammar_of_json_schema(const nlohmann::ordered_json& schema,
                                                      const SchemaOptions& options = {});
 
 // The same of a schema's text; refused where it is no JSON or has more than kMaxJsonDepth levels.
-[[nodiscard]] Result<Grammar> grammar_of_json_schema(std::string_view schema,
-                                                     const SchemaOptions& options = {});
+[[nodiscard]] Result<Grammar> parse_json_schema(std::string_view schema,
+                                                const SchemaOptions& options = {});
 
 // Any JSON object.
 [[nodiscard]] Grammar grammar_of_json_object();

@@ -41,6 +41,8 @@ class TokenTrie {
   void close();
 
  private:
+  void add_node(uint8_t byte, uint32_t depth);
+
   std::vector<uint8_t> bytes_;
   std::vector<uint32_t> depths_;
   std::vector<uint32_t> ends_;

@@ -1,0 +1,309 @@
+#include "text/grammar/mask_table.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace mynah::grammar {
+namespace {
+
+void set_bit(std::span<uint32_t> bits, int32_t token) {
+  bits[static_cast<size_t>(token) / 32] |= 1U << (static_cast<uint32_t>(token) % 32U);
+}
+
+std::unexpected<Error> too_many_readings() {
+  return fail(ErrorCode::Unsupported,
+              fmt::format("the grammar can be read in more ways at once than {} stacks or {} steps "
+                          "follow: make it less ambiguous",
+                          kMostReadings, kMostWork));
+}
+
+// A byte as a message shows it.
+std::string shown(std::string_view bytes, size_t at) {
+  const auto byte = static_cast<unsigned char>(bytes[at]);
+  return byte > 0x20 && byte < 0x7F ? fmt::format("\"{}\"", static_cast<char>(byte))
+                                    : fmt::format("0x{:02X}", byte);
+}
+
+// Walks a trie from a config on. `visit` gets each node that is reached, with the configs behind
+// and before its byte, and says whether to go into its subtree; the walk ends early, with false,
+// where there is no work left.
+template <class Visit>
+bool walk(Configs& configs, ConfigId config, const TokenTrie& trie, Visit visit) {
+  std::vector<ConfigId> path(trie.longest() + size_t{1}, Configs::kDead);
+  path[0] = config;
+  for (uint32_t node = 0; node < trie.size();) {
+    const uint32_t depth = trie.depth(node);
+    const ConfigId next = configs.step(path[depth - 1], trie.byte(node));
+    if (next == Configs::kNoWork) {
+      return false;
+    }
+    path[depth] = next;
+    node = visit(node, next, path[depth - 1]) ? node + 1 : trie.end(node);
+  }
+  return true;
+}
+
+// Collects nodes of a trie, with the nodes above each.
+class SubTrie {
+ public:
+  explicit SubTrie(const TokenTrie& from) : from_(from), path_(from.longest() + size_t{1}) {}
+
+  // The node that the walk is at.
+  void pass(uint32_t node) { path_[from_.depth(node)] = node; }
+
+  void add_subtree(uint32_t node) {
+    const uint32_t depth = from_.depth(node);
+    while (!taken_.empty() && (taken_.size() >= depth || path_[taken_.size()] != taken_.back())) {
+      taken_.pop_back();
+    }
+    for (auto above = static_cast<uint32_t>(taken_.size() + 1); above < depth; ++above) {
+      trie_.append(from_, path_[above], false);
+      taken_.push_back(path_[above]);
+    }
+    for (uint32_t inner = node; inner < from_.end(node); ++inner) {
+      trie_.append(from_, inner, true);
+    }
+  }
+
+  [[nodiscard]] TokenTrie finish() && {
+    trie_.close();
+    return std::move(trie_);
+  }
+
+ private:
+  const TokenTrie& from_;
+  std::vector<uint32_t> path_;   // by depth
+  std::vector<uint32_t> taken_;  // nodes of the path that were added as such, from depth 1
+  TokenTrie trie_;
+};
+
+}  // namespace
+
+void TokenSet::add(std::span<const int32_t> tokens) {
+  if (bits_.empty() && listed_.size() + tokens.size() >= words_) {
+    bits_.resize(words_);
+    std::ranges::for_each(listed_, [&](int32_t token) { set_bit(bits_, token); });
+    listed_ = {};
+  }
+  if (bits_.empty()) {
+    listed_.insert(listed_.end(), tokens.begin(), tokens.end());
+  } else {
+    std::ranges::for_each(tokens, [&](int32_t token) { set_bit(bits_, token); });
+  }
+}
+
+void TokenSet::add_to(std::span<uint32_t> bits) const {
+  std::ranges::for_each(listed_, [&](int32_t token) { set_bit(bits, token); });
+  for (size_t word = 0; word < bits_.size(); ++word) {
+    bits[word] |= bits_[word];
+  }
+}
+
+MaskTable::MaskTable(Automaton automaton, const TokenVocabulary& vocabulary)
+    : automaton_(std::move(automaton)),
+      vocabulary_(vocabulary),
+      newest_(std::make_shared<Generation>(automaton_)) {}
+
+Place MaskTable::start() const {
+  const std::scoped_lock lock(mutex_);
+  return {.generation = newest_, .config = newest_->configs.start()};
+}
+
+bool MaskTable::ends(const Place& place) const {
+  const std::scoped_lock lock(mutex_);
+  return place.config > Configs::kDead && place.generation->configs.ends(place.config);
+}
+
+void MaskTable::move_to_newest(Place& place) const {
+  if (newest_->bytes + newest_->configs.bytes_kept() > kMostConstraintBytes) {
+    newest_ = std::make_shared<Generation>(automaton_);
+  }
+  if (place.generation != newest_) {
+    place.config = newest_->configs.moved_from(place.generation->configs, place.config);
+    place.generation = newest_;
+  }
+  newest_->configs.refill();
+}
+
+Status MaskTable::accept(Place& place, std::string_view bytes) const {
+  const std::scoped_lock lock(mutex_);
+  move_to_newest(place);
+  ConfigId config = place.config;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    config = newest_->configs.step(config, static_cast<uint8_t>(bytes[i]));
+    if (config == Configs::kDead) {
+      return fail(ErrorCode::InvalidInput, fmt::format("{} may not come here, byte {} of {}",
+                                                       shown(bytes, i), i, bytes.size()));
+    }
+    if (config < Configs::kDead) {
+      return too_many_readings();
+    }
+  }
+  place.config = config;
+  return {};
+}
+
+const Classified* MaskTable::classify(Generation& generation, SetId set) const {
+  if (const auto known = generation.classified.find(set); known != generation.classified.end()) {
+    return &known->second;
+  }
+  Configs& configs = generation.configs;
+  const TokenTrie& trie = vocabulary_.trie();
+  TokenSet allowed(vocabulary_.mask_words());
+  SubTrie uncertain(trie);
+  // Whether the rule could end before the byte at this depth.
+  std::vector<uint8_t> escaped(trie.longest() + size_t{1}, 0);
+  const bool is_whole = walk(configs, configs.over_unknown(set), trie,
+                             [&](uint32_t node, ConfigId next, ConfigId before) {
+                               const uint32_t depth = trie.depth(node);
+                               escaped[depth] = escaped[depth - 1] | configs.escapes(before);
+                               uncertain.pass(node);
+                               if (next > Configs::kDead) {
+                                 allowed.add(trie.tokens(node));
+                                 return true;
+                               }
+                               if (escaped[depth] != 0) {
+                                 uncertain.add_subtree(node);
+                               }
+                               return false;
+                             });
+  if (!is_whole) {
+    return nullptr;
+  }
+  const auto place =
+      generation.classified.try_emplace(set, Classified{allowed, std::move(uncertain).finish()})
+          .first;
+  generation.bytes += place->second.allowed.bytes_kept() + place->second.uncertain.bytes_kept();
+  return &place->second;
+}
+
+bool MaskTable::add_uncertain(Configs& configs, ConfigId config, const TokenTrie& trie,
+                              std::span<uint32_t> bits) const {
+  return walk(configs, config, trie, [&](uint32_t node, ConfigId next, ConfigId /*before*/) {
+    if (next > Configs::kDead) {
+      std::ranges::for_each(trie.tokens(node), [&](int32_t token) { set_bit(bits, token); });
+    }
+    return next > Configs::kDead;
+  });
+}
+
+Status MaskTable::mask(Place& place, std::span<uint32_t> bits) const {
+  std::ranges::fill(bits, 0);
+  const std::scoped_lock lock(mutex_);
+  move_to_newest(place);
+  if (place.config < Configs::kDead) {
+    return too_many_readings();
+  }
+  Configs& configs = newest_->configs;
+  auto known = newest_->masks.find(place.config);
+  if (known == newest_->masks.end()) {
+    std::vector<uint32_t> made(vocabulary_.mask_words(), 0);
+    // Classifying adds to what the list of groups lies in.
+    const auto groups = configs.groups(place.config);
+    for (const Configs::Group group : std::vector<Configs::Group>(groups.begin(), groups.end())) {
+      const Classified* classified = classify(*newest_, group.set);
+      if (classified == nullptr ||
+          !add_uncertain(configs, place.config, classified->uncertain, made)) {
+        return too_many_readings();
+      }
+      classified->allowed.add_to(made);
+    }
+    if (configs.ends(place.config)) {
+      std::ranges::for_each(vocabulary_.ends(), [&](int32_t token) { set_bit(made, token); });
+    }
+    newest_->bytes += made.size() * sizeof(uint32_t);
+    known = newest_->masks.try_emplace(place.config, std::move(made)).first;
+  }
+  std::ranges::copy(known->second, bits.begin());
+  if (std::ranges::all_of(bits, [](uint32_t word) { return word == 0; })) {
+    return fail(ErrorCode::InvalidInput,
+                "no token may come next: the vocabulary has none that writes what the grammar "
+                "wants here, or no end");
+  }
+  return {};
+}
+
+std::string MaskTable::forced(Place& place, size_t most) const {
+  const std::scoped_lock lock(mutex_);
+  move_to_newest(place);
+  Configs& configs = newest_->configs;
+  std::string bytes;
+  for (ConfigId config = place.config;
+       config > Configs::kDead && !configs.ends(config) && bytes.size() < most;) {
+    size_t ways = 0;
+    ConfigId only = Configs::kDead;
+    for (size_t byte_class = 0; byte_class < automaton_.classes() && ways < 2; ++byte_class) {
+      const ConfigId next = configs.step_class(config, byte_class);
+      if (next != Configs::kDead) {
+        ways += next > Configs::kDead ? static_cast<size_t>(automaton_.members(byte_class)) : 2;
+        only = next;
+        if (ways == 1) {
+          bytes.push_back(static_cast<char>(automaton_.member(byte_class)));
+        }
+      }
+    }
+    if (ways != 1) {
+      break;
+    }
+    config = only;
+  }
+  return bytes;
+}
+
+void MaskTable::prepare(int most) const {
+  std::deque<SetId> found;
+  std::set<SetId> seen;
+  std::shared_ptr<Generation> generation;
+  const auto find_groups = [&](ConfigId config) {
+    if (config <= Configs::kDead) {
+      return;
+    }
+    for (const Configs::Group group : generation->configs.groups(config)) {
+      if (seen.insert(group.set).second) {
+        found.push_back(group.set);
+      }
+    }
+  };
+  {
+    const std::scoped_lock lock(mutex_);
+    generation = newest_;
+    find_groups(generation->configs.start());
+  }
+  for (int done = 0; done < most && !found.empty(); ++done) {
+    const std::scoped_lock lock(mutex_);
+    Configs& configs = generation->configs;
+    configs.refill();
+    const SetId set = found.front();
+    found.pop_front();
+    if (generation != newest_ ||
+        generation->bytes + configs.bytes_kept() > kMostConstraintBytes / 2 ||
+        classify(*generation, set) == nullptr) {
+      return;
+    }
+    const ConfigId config = configs.over_unknown(set);
+    for (size_t byte_class = 0; byte_class < automaton_.classes(); ++byte_class) {
+      const ConfigId next = configs.step_class(config, byte_class);
+      find_groups(next);
+      if (next <= Configs::kDead) {
+        continue;
+      }
+      const auto groups = configs.groups(next);
+      for (const Configs::Group group : std::vector<Configs::Group>(groups.begin(), groups.end())) {
+        if (group.node > Configs::kBottom) {
+          const auto returns = configs.states(configs.returns(group.node));
+          find_groups(configs.over_unknown(std::vector<StateId>(returns.begin(), returns.end())));
+        }
+      }
+    }
+  }
+}
+
+size_t MaskTable::bytes_kept() const {
+  const std::scoped_lock lock(mutex_);
+  return automaton_.bytes_kept() + newest_->bytes + newest_->configs.bytes_kept();
+}
+
+}  // namespace mynah::grammar
