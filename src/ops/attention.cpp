@@ -62,6 +62,9 @@ Tensor attention(Backend& backend, const Tensor& q, const Tensor& k, const Tenso
   MYNAH_CHECK(params.queries.size() == params.keys.size(), "[attention] ",
               std::to_string(params.queries.size()), " spans of queries, ",
               std::to_string(params.keys.size()), " of keys");
+  MYNAH_CHECK(params.window >= 0 && (params.window == 0 || params.causal),
+              "[attention] a window of ", std::to_string(params.window), " keys",
+              params.causal ? "" : " of queries that see what comes after them");
   expect_consecutive("attention", "queries", params.queries, q.dim(0));
   expect_inside("attention", params, k.dim(0));
   Tensor out = empty(backend, q.shape());

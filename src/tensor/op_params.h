@@ -125,12 +125,14 @@ struct PageTable {
 
 // Scaled dot-product attention of packed queries over spans of rows of keys and values, head by
 // head: for keys that grow, as a decoder's own past. Query i of an utterance with q queries and n
-// keys sees, when causal, keys [0, n - q + i]. A query that sees no key gets zeros.
+// keys sees, when causal, keys [0, n - q + i], and of these only the last `window` where there is
+// one (Beltagy, Peters and Cohan 2020, arXiv:2004.05150). A query that sees no key gets zeros.
 struct AttentionParams {
   int64_t heads = 1;     // of the queries
   int64_t kv_heads = 1;  // divides heads
   float scale = 1.0F;    // of the dot products, usually 1/sqrt(head_dim)
   bool causal = false;
+  int64_t window = 0;             // keys that a query sees at most, its own included; 0: all
   std::span<const Span> queries;  // rows of q, one span an utterance
   std::span<const Span> keys;     // rows of k and v, as many; each begins with a page
   PageTable pages = {};           // of k and v

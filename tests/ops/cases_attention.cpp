@@ -26,6 +26,7 @@ struct AttentionRow {
   Precision precision = Precision::Exact;
   Layout layout = Layout::Contiguous;
   int64_t page_rows = 0;  // 0: no pages
+  int64_t window = 0;     // 0: none
 
   [[nodiscard]] float scale() const { return 1.0F / std::sqrt(static_cast<float>(d)); }
 };
@@ -133,6 +134,7 @@ Step prepare(Backend& backend, const AttentionRow& row) {
                             .kv_heads = row.kv_heads,
                             .scale = row.scale(),
                             .causal = row.causal,
+                            .window = row.window,
                             .queries = inputs.queries.spans(),
                             .keys = inputs.keys,
                             .pages = inputs.table(row),
@@ -189,11 +191,12 @@ std::vector<Values> bound(const AttentionRow& row) {
 OpCase attention_case(const AttentionRow& row) {
   OpCase c;
   c.op = "attention";
-  c.name = fmt::format("{}{} queries [{}] keys [{}] heads {}/{} of {}{}{}{}", name(row.dtype),
+  c.name = fmt::format("{}{} queries [{}] keys [{}] heads {}/{} of {}{}{}{}{}", name(row.dtype),
                        row.precision == Precision::Fast ? " fast" : "", fmt::join(row.queries, " "),
                        fmt::join(row.keys, " "), row.heads, row.kv_heads, row.d,
                        row.causal ? " causal" : "", row.layout == Layout::Strided ? " strided" : "",
-                       row.page_rows > 0 ? fmt::format(" pages of {}", row.page_rows) : "");
+                       row.page_rows > 0 ? fmt::format(" pages of {}", row.page_rows) : "",
+                       row.window > 0 ? fmt::format(" window of {}", row.window) : "");
   c.prepare = [row](Backend& backend) { return prepare(backend, row); };
   c.bound = [row](const std::vector<Values>&) { return bound(row); };
   return c;
@@ -234,6 +237,21 @@ void add_paged_cases(std::vector<OpCase>& table) {
       {.queries = {40, 1}, .keys = {40, 55}, .heads = 6, .kv_heads = 2, .d = 128, .causal = true},
       {.queries = {24}, .keys = {37}, .d = 32, .causal = true},
       {.queries = {24}, .keys = {0}, .d = 32},
+      {.queries = {1, 3, 1, 2},
+       .keys = {300, 17, 0, 33},
+       .heads = 4,
+       .kv_heads = 2,
+       .d = 32,
+       .causal = true,
+       .window = 19},
+      {.queries = {150, 1},
+       .keys = {420, 280},
+       .heads = 4,
+       .kv_heads = 2,
+       .d = 64,
+       .causal = true,
+       .window = 40},
+      {.queries = {30}, .keys = {20}, .d = 32, .causal = true, .window = 1},
   };
   const auto add = [&](DType dtype, int64_t page_rows, Precision precision = Precision::Exact) {
     for (AttentionRow row : rows) {
@@ -302,6 +320,13 @@ void add_attention_cases(std::vector<OpCase>& table) {
       {.queries = {16, 1, 8}, .keys = {16, 63, 3}, .heads = 2, .kv_heads = 2, .d = 64},
       {.queries = {1, 1, 1, 1}, .keys = {5, 64, 1, 33}, .heads = 6, .kv_heads = 6, .d = 64},
       {.queries = {3, 0, 2}, .keys = {4, 5, 0}, .heads = 2, .kv_heads = 2, .d = 7},
+      {.queries = {5, 40, 1},
+       .keys = {9, 170, 300},
+       .heads = 2,
+       .kv_heads = 1,
+       .d = 40,
+       .causal = true,
+       .window = 35},
       {.queries = {6}, .keys = {3}, .heads = 1, .kv_heads = 1, .d = 16, .causal = true},
       {.queries = {33}, .keys = {40}, .heads = 1, .kv_heads = 1, .d = 192},
       {.queries = {65, 12},

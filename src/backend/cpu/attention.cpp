@@ -14,6 +14,16 @@ namespace {
 // From this many queries on packing the keys pays.
 constexpr int64_t kBlockedQueries = 8;
 
+// The keys that query i of `queries` of a causal attention sees, or all, behind the first of
+// `keys`.
+Span seen_keys(const AttentionParams& params, const Span& queries, const Span& keys, int64_t i) {
+  const int64_t end =
+      params.causal ? std::clamp<int64_t>(keys.length - queries.length + i + 1, 0, keys.length)
+                    : keys.length;
+  const int64_t begin = params.window == 0 ? 0 : std::max<int64_t>(0, end - params.window);
+  return {begin, end - begin};
+}
+
 void expect_head(int64_t d) {
   MYNAH_CHECK(d <= kMaxHead, "[attention] heads of more than 512 channels");
 }
@@ -73,25 +83,29 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
       const auto from = [&](const Tensor& t, int64_t row) {
         return t.raw() + storage_bytes(t.dtype(), row * t.stride(0) + column);
       };
-      const int64_t total = keys.length;
-      const Scratch<float> scores(memory_, total);
+      const Scratch<float> scores(memory_, keys.length);
       for (int64_t r = 0; r < queries.length; ++r) {
         const float* query = q.data<float>() + (queries.begin + r) * q.stride(0) + head * d;
         float* to = out.data<float>() + (queries.begin + r) * out.stride(0) + head * d;
         std::memset(to, 0, static_cast<size_t>(d) * sizeof(float));
-        const int64_t limit =
-            params.causal ? std::clamp<int64_t>(total - queries.length + r + 1, 0, total) : total;
-        if (limit == 0) {
+        const Span visible = seen_keys(params, queries, keys, r);
+        if (visible.length == 0) {
           continue;
         }
-        const Span seen{keys.begin, limit};
+        // From the page on that the first of them is in; what stands before it there weighs
+        // nothing.
+        const int64_t before =
+            params.pages.rows > 0 ? visible.begin % params.pages.rows : int64_t{0};
+        const Span seen{keys.begin + visible.begin - before, before + visible.length};
         int64_t next = 0;
         params.pages.for_each_run(seen, [&](int64_t row, int64_t rows) {
           dots(query, from(k, row), k, rows, &scores[next]);
           next += rows;
         });
-        const float sum = kernels_.exp_sum(scores.data(), limit, kernels_.max(scores.data(), limit),
-                                           scores.data());
+        float* const weights = scores.data() + before;
+        std::fill_n(scores.data(), before, 0.0F);
+        const float sum = kernels_.exp_sum(weights, visible.length,
+                                           kernels_.max(weights, visible.length), weights);
         next = 0;
         params.pages.for_each_run(seen, [&](int64_t row, int64_t rows) {
           mix(&scores[next], from(v, row), v, rows, to);
@@ -112,7 +126,7 @@ void CpuBackend::attend(const Tensor& q, const Readers& readers, const Tensor& o
   for (const Reader& reader : readers.list) {
     most_keys = std::max(most_keys, reader.keys->rows);
     const int64_t tail = readers.tail == nullptr ? 0 : readers.tail->rows - reader.tail_begin;
-    work += 2 * (reader.visible + tail) * q.dim(1);
+    work += 2 * (reader.visible.length + tail) * q.dim(1);
   }
   // Several tasks share a block's memory; sixty-fourths are little for one thread to wait for.
   const int64_t together = std::max<int64_t>(1, tasks / 64);
@@ -163,10 +177,9 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
                          params.kv_heads, params.precision);
     const Scratch<Reader> list(memory_, queries.length);
     for (int64_t i = 0; i < queries.length; ++i) {
-      const int64_t visible =
-          params.causal ? std::clamp<int64_t>(span.length - queries.length + i + 1, 0, span.length)
-                        : span.length;
-      list[i] = {.row = queries.begin + i, .keys = &packed, .visible = visible};
+      list[i] = {.row = queries.begin + i,
+                 .keys = &packed,
+                 .visible = seen_keys(params, queries, span, i)};
     }
     attend(q,
            {.list = {list.data(), static_cast<size_t>(queries.length)},
@@ -232,7 +245,7 @@ void CpuBackend::attention_packed(const Tensor& q, const PackedAttentionParams& 
     const KeysValues* const keys = params.keys[static_cast<size_t>(order[i])];
     for (int64_t row = queries.begin; row < queries.end(); ++row) {
       list[next++] = {
-          .row = row, .keys = keys, .visible = keys->rows, .tail_begin = tail_begin(order[i])};
+          .row = row, .keys = keys, .visible = {0, keys->rows}, .tail_begin = tail_begin(order[i])};
     }
   }
   attend(q,
@@ -250,7 +263,7 @@ void CpuBackend::attention_probabilities(const Tensor& q, const KeysValues& keys
   const int64_t count = q.dim(0);
   const Scratch<Reader> list(memory_, count);
   for (int64_t i = 0; i < count; ++i) {
-    list[i] = {.row = i, .keys = &keys, .visible = out.dim(2)};
+    list[i] = {.row = i, .keys = &keys, .visible = {0, out.dim(2)}};
   }
   const Readers readers{
       .list = {list.data(), static_cast<size_t>(count)}, .heads = heads, .scale = scale};

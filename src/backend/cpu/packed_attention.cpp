@@ -25,12 +25,23 @@ QueryBlock::QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& 
       mixed_(memory, kQueryBlock * (d_ + kPanel)) {}
 
 QueryBlock::Run QueryBlock::run_from(int64_t begin) const {
-  const auto at = [&](int64_t i) { return block_[static_cast<size_t>(i)].keys; };
+  const auto at = [&](int64_t i) -> const Reader& { return block_[static_cast<size_t>(i)]; };
+  Span seen = at(begin).visible;
   int64_t end = begin + 1;
-  while (end < static_cast<int64_t>(block_.size()) && at(end) == at(begin)) {
+  while (end < static_cast<int64_t>(block_.size()) && at(end).keys == at(begin).keys) {
+    const Span& more = at(end).visible;
+    const int64_t seen_end = std::max(seen.end(), more.end());
+    seen.begin = std::min(seen.begin, more.begin);
+    seen.length = seen_end - seen.begin;
     ++end;
   }
-  return {begin, end, at(begin)};
+  const int64_t padded = PackedKeys(*at(begin).keys).padded_rows;
+  return {begin, end, at(begin).keys, seen.begin / kPanel * kPanel,
+          std::min(padded, (seen.end() + kPanel - 1) / kPanel * kPanel)};
+}
+
+int64_t QueryBlock::end_row(const Run& run) {
+  return std::min(run.end_key, PackedKeys(*run.keys).whole_rows);
 }
 
 const std::byte* QueryBlock::head_of(const KeysValues& keys, int64_t head) const {
@@ -109,7 +120,7 @@ void QueryBlock::score(int64_t head) {
     const Run run = run_from(r);
     const PackedKeys sizes(*run.keys);
     const std::byte* const panels = head_of(*run.keys, head);
-    for (int64_t panel = 0; panel < sizes.key_panels(); ++panel) {
+    for (int64_t panel = run.first_key / kPanel; panel < run.end_key / kPanel; ++panel) {
       score_panel(r, run.end - r, sizes, panels + panel * sizes.key_panel_bytes(),
                   scores_.data() + r * width_ + panel * kPanel);
     }
@@ -145,22 +156,27 @@ float QueryBlock::weigh(int64_t row, int64_t column, int64_t n, int64_t end, flo
 
 void QueryBlock::weigh_rows() {
   const float group = std::log(static_cast<float>(readers_.tail_group));
+  Run run{};
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
     const Reader& reader = block_[static_cast<size_t>(r)];
-    const PackedKeys own(*reader.keys);
+    if (r == run.end) {
+      run = run_from(r);
+    }
     const float* row = scores_.data() + r * width_;
     // A row of the tail counts as `tail_group` keys: exp(score + log(group)).
     const int64_t before = reader.tail_begin - tail_from_;
     const int64_t seen = r < tail_rows_ ? readers_.tail->rows - reader.tail_begin : 0;
     const float tail_shift = tail_mean_[r] + group;
     float largest = -std::numeric_limits<float>::infinity();
-    if (reader.visible > 0) {
-      largest = kernels_.max(row, reader.visible) + own_mean_[r];
+    const Span& own = reader.visible;
+    if (own.length > 0) {
+      largest = kernels_.max(row + own.begin, own.length) + own_mean_[r];
     }
     if (seen > 0) {
       largest = std::max(largest, kernels_.max(row + own_width_ + before, seen) + tail_shift);
     }
-    own_sum_[r] = weigh(r, 0, reader.visible, own.whole_rows, largest - own_mean_[r]);
+    weigh(r, run.first_key, 0, own.begin - run.first_key, largest);
+    own_sum_[r] = weigh(r, own.begin, own.length, end_row(run) - own.begin, largest - own_mean_[r]);
     tail_sum_[r] = 0.0F;
     if (seen > 0) {
       weigh(r, own_width_, 0, before, largest);
@@ -174,7 +190,7 @@ void QueryBlock::mix_values(int64_t row, int64_t count, const MixedKeys& mixed) 
   const PackedKeys sizes(*mixed.keys);
   const std::byte* const values = mixed.head + sizes.key_bytes();
   const int64_t weights = row * width_ + mixed.column;
-  const int64_t steps = sizes.whole_rows - mixed.first;
+  const int64_t steps = mixed.end - mixed.first;
   float* const out = mixed_.data() + row * sizes.padded_channels;
   for (int64_t i = 0; i < sizes.value_panels(); ++i) {
     const std::byte* const panel = values + i * sizes.value_panel_bytes();
@@ -204,7 +220,12 @@ void QueryBlock::mix(int64_t head, const Tensor& out) {
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size());) {
     const Run run = run_from(r);
     mix_values(r, run.end - r,
-               {.keys = run.keys, .head = head_of(*run.keys, head), .sums = own_sum_});
+               {.keys = run.keys,
+                .head = head_of(*run.keys, head),
+                .sums = own_sum_,
+                .column = run.first_key,
+                .first = run.first_key,
+                .end = end_row(run)});
     r = run.end;
   }
   if (tail_rows_ > 0) {
@@ -214,6 +235,7 @@ void QueryBlock::mix(int64_t head, const Tensor& out) {
                 .sums = tail_sum_,
                 .column = own_width_,
                 .first = tail_from_,
+                .end = PackedKeys(*readers_.tail).whole_rows,
                 .adds = true});
   }
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
@@ -239,7 +261,7 @@ void QueryBlock::probabilities(int64_t head, int64_t first, int64_t count, float
   load(head, first, count);
   score(head);
   for (int64_t r = 0; r < count; ++r) {
-    const int64_t visible = block_[static_cast<size_t>(r)].visible;
+    const int64_t visible = block_[static_cast<size_t>(r)].visible.length;
     const float* row = scores_.data() + r * width_;
     float* to = out + r * stride;
     const float sum = kernels_.exp_sum(row, visible, kernels_.max(row, visible), to);

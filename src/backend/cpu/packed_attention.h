@@ -18,7 +18,7 @@ inline constexpr int64_t kQueryBlock = 24;
 struct Reader {
   int64_t row = 0;  // of q and of the result
   const KeysValues* keys = nullptr;
-  int64_t visible = 0;     // of its own keys, from the first on
+  Span visible;            // of its own keys
   int64_t tail_begin = 0;  // first row of the tail that it sees; the tail's rows: none
 };
 
@@ -47,11 +47,14 @@ class QueryBlock {
   void probabilities(int64_t head, int64_t first, int64_t count, float* out, int64_t stride);
 
  private:
-  // A run of the block's queries that read the same keys.
+  // A run of the block's queries that read the same keys, and the whole panels of those that any of
+  // them sees.
   struct Run {
     int64_t begin;
     int64_t end;
     const KeysValues* keys;
+    int64_t first_key;
+    int64_t end_key;
   };
 
   // Values that are mixed, and where the weights for them are.
@@ -61,6 +64,7 @@ class QueryBlock {
     const float* sums;      // of each row's weights
     int64_t column = 0;     // of the first weight in a row
     int64_t first = 0;      // row of the values that it belongs to
+    int64_t end = 0;        // behind the last row
     bool adds = false;      // to what was mixed before
   };
 
@@ -69,6 +73,8 @@ class QueryBlock {
                           float* out) const;
   void load(int64_t head, int64_t first, int64_t count);
   [[nodiscard]] Run run_from(int64_t begin) const;
+  // Behind the last row of values that a run mixes: whole steps.
+  [[nodiscard]] static int64_t end_row(const Run& run);
   [[nodiscard]] const std::byte* head_of(const KeysValues& keys, int64_t head) const;
   // Queries [row, row + count) times one panel of keys.
   void score_panel(int64_t row, int64_t count, const PackedKeys& sizes, const std::byte* panel,

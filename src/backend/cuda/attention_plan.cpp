@@ -31,18 +31,26 @@ void AttentionPlan::add_rows(const SeenKeys& keys, std::span<const Span> rows, b
   const int64_t most = most_lines[kind];
   for (int64_t line = 0; line < lines; line += most) {
     const int64_t query = line / group_;
+    const int64_t seen = keys.seen + (causal_ ? query : 0);
+    // Whole segments that no query of the tile sees, so that sums are taken of the same parts
+    // whatever other queries there are.
+    const int64_t skipped =
+        std::max<int64_t>(0, seen - window_) / simt::kSegmentKeys * simt::kSegmentKeys;
+    const auto skipped_pages =
+        static_cast<int32_t>(keys.pages.empty() ? 0 : skipped / keys.page_rows);
+    const size_t skipped_rows = keys.pages.empty() ? static_cast<size_t>(skipped) : 0;
     tiles_[kind].push_back({
-        .keys = keys.keys,
-        .values = keys.values,
+        .keys = keys.keys + skipped_rows * keys.key_bytes,
+        .values = keys.values + skipped_rows * keys.value_bytes,
         .head_stride = keys.head_stride,
-        .own = static_cast<int32_t>(keys.own),
+        .own = static_cast<int32_t>(keys.own - skipped),
         .tail_first = static_cast<int32_t>(keys.tail_first),
         .tail = static_cast<int32_t>(keys.tail),
-        .seen = static_cast<int32_t>(keys.seen + (causal_ ? query : 0)),
+        .seen = static_cast<int32_t>(seen - skipped),
         .first_row = static_cast<int32_t>(first_row + query),
         .skip = static_cast<int32_t>(line % group_),
         .lines = static_cast<int32_t>(std::min(most, lines - line)),
-        .first_page = first_page,
+        .first_page = first_page + skipped_pages,
     });
   }
 }

@@ -22,6 +22,9 @@ struct SeenKeys {
   int64_t tail = 0;
   int64_t seen = 0;  // by the first query: all, where attention is not causal; may be negative
   std::span<const int32_t> pages = {};  // of the utterance's own; none: rows follow each other
+  int64_t page_rows = 0;
+  size_t key_bytes = 0;  // from a row of keys to the next, where there are no pages
+  size_t value_bytes = 0;
 };
 
 // Tiles of the four kinds of kernels. The first three give a query the same bits; the fourth rounds
@@ -40,8 +43,8 @@ class AttentionPlan {
 
   // `group` heads of q share a head of keys. `units_lines`: that a tile of matrix units has; 0
   // where they are not to be used.
-  AttentionPlan(int64_t group, bool causal, int64_t units_lines)
-      : group_(group), causal_(causal), units_lines_(units_lines) {}
+  AttentionPlan(int64_t group, bool causal, int64_t units_lines, int64_t window = simt::kNoWindow)
+      : group_(group), causal_(causal), units_lines_(units_lines), window_(window) {}
 
   // The queries of these rows of q see these keys; a span is a run. Where attention is causal,
   // there is one.
@@ -50,6 +53,9 @@ class AttentionPlan {
   [[nodiscard]] int64_t group() const { return group_; }
 
   [[nodiscard]] bool causal() const { return causal_; }
+
+  // As AttentionArgs has it.
+  [[nodiscard]] int64_t window() const { return window_; }
 
   [[nodiscard]] int64_t tiles(Kind kind) const { return static_cast<int64_t>(tiles_[kind].size()); }
 
@@ -76,6 +82,7 @@ class AttentionPlan {
   int64_t group_;
   bool causal_;
   int64_t units_lines_;
+  int64_t window_;
   std::array<std::vector<simt::AttentionTile>, kKinds.size()> tiles_;
   std::vector<int32_t> rows_;
   std::vector<int32_t> pages_;

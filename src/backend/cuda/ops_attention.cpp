@@ -294,7 +294,8 @@ void CudaBackend::attend_in_place(const Tensor& q, const Tensor& k, const Tensor
   }
   const PageTable& table = params.pages;
   AttentionPlan plan(params.heads / params.kv_heads, params.causal,
-                     units_lines(processor_->level(), keys.type, keys.width, params.precision));
+                     units_lines(processor_->level(), keys.type, keys.width, params.precision),
+                     params.window > 0 ? params.window : simt::kNoWindow);
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span& queries = params.queries[u];
     const Span& span = params.keys[u];
@@ -304,7 +305,10 @@ void CudaBackend::attend_in_place(const Tensor& q, const Tensor& k, const Tensor
               .head_stride = keys.head_stride,
               .own = span.length,
               .seen = params.causal ? span.length - queries.length + 1 : span.length,
-              .pages = pages_of(table, span)},
+              .pages = pages_of(table, span),
+              .page_rows = table.rows,
+              .key_bytes = storage_bytes(keys.type, keys.key_stride),
+              .value_bytes = storage_bytes(keys.type, keys.value_stride)},
              std::span(&queries, 1));
   }
   simt::AttentionArgs args = arguments(keys, params.kv_heads, d, params.scale);
@@ -411,6 +415,7 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
   args.out_stride = out.stride(0);
   args.group = static_cast<int32_t>(plan.group());
   args.causal = plan.causal() ? 1 : 0;
+  args.window = static_cast<int32_t>(plan.window());
   for (const AttentionPlan::Kind kind : AttentionPlan::kKinds) {
     const int64_t tiles = plan.tiles(kind);
     if (tiles == 0) {

@@ -13,11 +13,13 @@ using ref::row;
 
 namespace {
 
-// Keys that query i of `queries` sees.
-int64_t visible_keys(const AttentionParams& params, const Span& queries, const Span& keys,
-                     int64_t i) {
-  return params.causal ? std::clamp<int64_t>(keys.length - queries.length + i + 1, 0, keys.length)
-                       : keys.length;
+// Keys that query i of `queries` sees, as rows behind the first of `keys`.
+Span visible_keys(const AttentionParams& params, const Span& queries, const Span& keys, int64_t i) {
+  const int64_t end =
+      params.causal ? std::clamp<int64_t>(keys.length - queries.length + i + 1, 0, keys.length)
+                    : keys.length;
+  const int64_t begin = params.window == 0 ? 0 : std::max<int64_t>(0, end - params.window);
+  return {begin, end - begin};
 }
 
 // x as f32.
@@ -94,14 +96,14 @@ void RefBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
   const int64_t d = q.dim(1) / params.heads;
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span queries = params.queries[u];
-    const int64_t first = params.keys[u].begin;
     for (int64_t i = 0; i < queries.length * params.heads; ++i) {
       const int64_t query = queries.begin + i / params.heads;
       const int64_t head = i % params.heads;
       const int64_t column = head / (params.heads / params.kv_heads) * d;
-      const int64_t visible = visible_keys(params, queries, params.keys[u], i / params.heads);
-      std::vector<double> weights(static_cast<size_t>(visible));
-      for (int64_t n = 0; n < visible; ++n) {
+      const Span visible = visible_keys(params, queries, params.keys[u], i / params.heads);
+      const int64_t first = params.keys[u].begin + visible.begin;
+      std::vector<double> weights(static_cast<size_t>(visible.length));
+      for (int64_t n = 0; n < visible.length; ++n) {
         double sum = 0.0;
         for (int64_t j = 0; j < d; ++j) {
           sum += static_cast<double>(row(q, query)[head * d + j]) *
@@ -112,7 +114,7 @@ void RefBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
       to_probabilities(weights);
       for (int64_t j = 0; j < d; ++j) {
         double sum = 0.0;
-        for (int64_t n = 0; n < visible; ++n) {
+        for (int64_t n = 0; n < visible.length; ++n) {
           sum += weights[static_cast<size_t>(n)] * at(v, params.pages.row(first + n), column + j);
         }
         row(out, query)[head * d + j] = static_cast<float>(sum);

@@ -5,6 +5,9 @@
 
 namespace mynah::simt {
 
+// As AttentionArgs::window: more keys than there ever are.
+inline constexpr int kNoWindow = 1 << 30;
+
 // Lines that a block of attention_tiled_* takes, and of attention_few_*.
 inline constexpr int kTiledLines = 32;
 inline constexpr int kFewLines = 8;
@@ -71,6 +74,7 @@ struct AttentionArgs {
   float scale;        // of the dot products, times log2(e)
   float tail_score;   // added to the tail's scores: log2 of the positions that a row stands for
   int32_t causal;     // 1: each query sees one key more than the one before it
+  int32_t window;     // keys that a query sees at most, the last ones
   int32_t page_bits;  // a page has 2^page_bits rows
   // Where segments of a tile are left for attention_merge: of each tile, head of keys, segment (z)
   // and line its sum of values (head_dim), and its mass.

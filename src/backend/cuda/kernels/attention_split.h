@@ -45,7 +45,8 @@ MYNAH_INLINE void weigh(const AttentionArgs& args, const AttentionTile& tile,
     Vector<float, kRun> weights = own.template load<kRun>(run);
     MYNAH_UNROLLED
     for (int i = 0; i < kRun; ++i) {
-      const float score = key < seen[run + i] ? weights[i] : -kInfinity;
+      const int end = seen[run + i];
+      const float score = key < end && key >= end - args.window ? weights[i] : -kInfinity;
       const float peak = round_up(warp_max(score));
       weights[i] = score == -kInfinity ? 0.0F : exp2_fast(score - peak);
       const float sum = warp_sum(weights[i]);

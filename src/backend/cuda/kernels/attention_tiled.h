@@ -108,7 +108,8 @@ MYNAH_INLINE void weigh(const AttentionArgs& args, const AttentionTile& tile, in
     for (int n = 0; n < kOwnKeys; ++n) {
       const int number = first + key + n * kRow;
       scores[i][n] += number < tile.own ? 0.0F : args.tail_score;
-      scores[i][n] = number < seen[i] ? scores[i][n] : -kInfinity;
+      const bool sees = number < seen[i] && number >= seen[i] - args.window;
+      scores[i][n] = sees ? scores[i][n] : -kInfinity;
       highest = maximum(highest, scores[i][n]);
     }
     for (int distance = kRow / 2; distance > 0; distance /= 2) {

@@ -182,10 +182,11 @@ MYNAH_INLINE void multiply_values(
 }
 
 // What the product with keys from `first` on does not say: what the tail's count, and who sees
-// them. Lane n's `seen` is of the warp's line n; all see `least_seen` keys.
+// them. Lane n's `seen` is of the warp's line n; all see `least_seen` keys, and none more than
+// `most_seen`.
 template <int RowTiles>
 MYNAH_INLINE void mask(const AttentionArgs& args, int own, int first, int seen, int least_seen,
-                       float (&scores)[RowTiles][kStepGroups][4]) {
+                       int most_seen, float (&scores)[RowTiles][kStepGroups][4]) {
   const int key = first + lane() % 4 * 2;  // of the thread's first score
   if (first + kStepKeys > own) {
     MYNAH_UNROLLED
@@ -199,7 +200,7 @@ MYNAH_INLINE void mask(const AttentionArgs& args, int own, int first, int seen, 
       }
     }
   }
-  if (first + kStepKeys > least_seen) {
+  if (first + kStepKeys > least_seen || first < most_seen - args.window) {
     MYNAH_UNROLLED
     for (int r = 0; r < 2 * RowTiles; ++r) {
       const int line_sees = shuffle(seen, r * kGroup + lane() / 4);
@@ -208,7 +209,9 @@ MYNAH_INLINE void mask(const AttentionArgs& args, int own, int first, int seen, 
         MYNAH_UNROLLED
         for (int i = r % 2 * 2; i < r % 2 * 2 + 2; ++i) {
           float& score = scores[r / 2][group][i];
-          score = key + group * kGroup + i % 2 < line_sees ? score : -kInfinity;
+          const int number = key + group * kGroup + i % 2;
+          const bool sees = number < line_sees && number >= line_sees - args.window;
+          score = sees ? score : -kInfinity;
         }
       }
     }
@@ -363,7 +366,7 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
     const Shared<T> here = staged.from(turn_of<Columns>(first));
     float scores[Of::kRowTiles][kStepGroups][4] = {};
     multiply_keys<T, Columns>(queries, here, scores);
-    mask(args, tile.own, first, own.seen, least_seen, scores);
+    mask(args, tile.own, first, own.seen, least_seen, most_seen, scores);
     float factors[Of::kRows];
     weigh(masses, scores, factors);
     scale_mixes(factors, mixes);
