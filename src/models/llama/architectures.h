@@ -20,6 +20,8 @@ struct Architecture {
   int64_t window_pattern = 0;
   // Of so many layers the last knows no positions; 0: all know them.
   int64_t unturned_pattern = 0;
+  // A model of so many layers scales scores by width / heads, whatever its heads' columns; 0: none.
+  int64_t scaled_by_width = 0;
 };
 
 // The architecture of that name, or null.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -21,6 +22,10 @@ constexpr int64_t kMostColumns = 1 << 20;
 constexpr int64_t kMostHeadColumns = 512;  // what attention takes on the processor
 constexpr int64_t kMostTokens = 1 << 24;
 constexpr int64_t kMostPositions = int64_t{1} << 30;
+// Of rotary frequencies; the usual one is Su et al.'s, arXiv:2104.09864, section 3.2.2.
+constexpr double kLeastBase = 2;
+constexpr double kMostBase = 1e12;
+constexpr double kUsualBase = 10000;
 
 Status wants(std::string what) {
   return fail(ErrorCode::Unsupported, std::move(what));
@@ -206,11 +211,11 @@ Status slow_down(const TensorFile& file, std::vector<double>& frequencies) {
 
 Result<Rotary> read_rotary(const TensorFile& file, const Metadata& metadata, const Config& c,
                            const Architecture& architecture) {
-  constexpr double kMostBase = 1e12;
   constexpr double kMostFactor = 1e6;
   MYNAH_TRY(const int64_t dimensions,
             metadata.integer("rope.dimension_count", 2, c.head_dim, c.head_dim));
-  MYNAH_TRY(const double base, metadata.number("rope.freq_base", 2, kMostBase, 10000));
+  MYNAH_TRY(const double base,
+            metadata.number("rope.freq_base", kLeastBase, kMostBase, kUsualBase));
   MYNAH_TRY(const double old_factor, metadata.number("rope.scale_linear", 0, kMostFactor, 0));
   MYNAH_TRY(const double found, metadata.number("rope.scaling.factor", 0, kMostFactor, old_factor));
   MYNAH_TRY(const double attention, metadata.number("rope.scaling.attn_factor", 0, kMostFactor, 1));
@@ -239,6 +244,40 @@ Result<Rotary> read_rotary(const TensorFile& file, const Metadata& metadata, con
   }
   MYNAH_TRY_STATUS(slow_down(file, rotary.frequencies));
   return rotary;
+}
+
+Status read_windows(const Metadata& metadata, const Architecture& architecture, Config& c) {
+  c.sees_window.assign(static_cast<size_t>(c.layers), false);
+  if (architecture.window_pattern == 0) {
+    return {};
+  }
+  MYNAH_TRY(c.window, metadata.integer("attention.sliding_window", 0, kMostPositions, 0));
+  if (c.window == 0) {
+    return {};
+  }
+  constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+  const MetadataValue* const value = metadata.find(kPattern);
+  if (const auto* list = value == nullptr ? nullptr : std::get_if<std::vector<int64_t>>(value)) {
+    if (std::ssize(*list) != c.layers) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}: wanted a value for each of {} layers, found {}",
+                              metadata.key(kPattern), c.layers, list->size()));
+    }
+    for (size_t layer = 0; layer < list->size(); ++layer) {
+      c.sees_window[layer] = (*list)[layer] != 0;
+    }
+  } else {
+    MYNAH_TRY(const int64_t pattern,
+              metadata.integer(kPattern, 1, kMostLayers, architecture.window_pattern));
+    for (int64_t layer = 0; layer < c.layers; ++layer) {
+      c.sees_window[static_cast<size_t>(layer)] = layer % pattern < pattern - 1;
+    }
+  }
+  MYNAH_TRY(const double base,
+            metadata.number("rope.freq_base_swa", kLeastBase, kMostBase, kUsualBase));
+  c.local_rotary = {.frequencies = rotary_frequencies(base, 2 * std::ssize(c.rotary.frequencies)),
+                    .pairs = c.rotary.pairs};
+  return {};
 }
 
 // Tensors of a block and of the model that are read, all with ".weight", and which of them may have
@@ -308,9 +347,12 @@ Result<Config> read_config(const TensorFile& file) {
   }
   MYNAH_TRY(const double cap, metadata.number("final_logit_softcapping", 0, 1e30, 0));
   c.logit_cap = static_cast<float>(cap);
+  if (c.layers == architecture->scaled_by_width) {
+    c.attention_scale = 1.0F / std::sqrt(static_cast<float>(c.width / c.heads));
+  }
   MYNAH_TRY(c.rotary, read_rotary(file, metadata, c, *architecture));
+  MYNAH_TRY_STATUS(read_windows(metadata, *architecture, c));
   for (int64_t layer = 0; layer < c.layers; ++layer) {
-    c.sees_window.push_back(false);
     c.rotates.push_back(architecture->unturned_pattern == 0 ||
                         (layer + 1) % architecture->unturned_pattern != 0);
   }

@@ -133,6 +133,7 @@ Model::QueriesKeys Model::queries_keys(const Block& block, int64_t layer, const 
 Tensor Model::attention(const Block& block, int64_t layer, const Tensor& x, const Step& step,
                         const KvCache& cache) const {
   const Config& c = config_;
+  const bool local = c.sees_window[static_cast<size_t>(layer)];
   const Tensor qkv = block.qkv(block.attn_norm(x));  // (tokens, queries + 2 key_width)
   const auto [q, k] = queries_keys(block, layer, qkv, step);
   const Tensor v = qkv.narrow(1, c.heads * c.head_dim + c.key_width(), c.key_width());
@@ -142,6 +143,7 @@ Tensor Model::attention(const Block& block, int64_t layer, const Tensor& x, cons
                                           .kv_heads = c.kv_heads,
                                           .scale = c.attention_scale,
                                           .causal = true,
+                                          .window = local ? c.window : 0,
                                           .queries = step.queries.spans(),
                                           .keys = step.past.keys,
                                           .pages = step.past.table(),

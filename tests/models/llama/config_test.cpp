@@ -1,0 +1,133 @@
+// What a file may say of a model, and what is refused by name.
+#include "models/llama/config.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mynah::llama {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A file of a small model that is as it should be.
+class LlamaConfig : public testing::Test {
+ protected:
+  LlamaConfig() {
+    file_.path = "small.gguf";
+    file_.metadata = {{"general.architecture", std::string("llama")},
+                      {"llama.context_length", int64_t{128}},
+                      {"llama.block_count", int64_t{2}},
+                      {"llama.embedding_length", int64_t{16}},
+                      {"llama.feed_forward_length", int64_t{24}},
+                      {"llama.attention.head_count", int64_t{4}},
+                      {"llama.attention.head_count_kv", int64_t{2}},
+                      {"llama.attention.layer_norm_rms_epsilon", 1e-5}};
+    add("token_embd.weight", {100, 16});
+  }
+
+  void add(const std::string& name, const Shape& shape) {
+    file_.tensors.push_back(
+        {.name = name, .dtype = DType::F32, .shape = shape, .bytes = {}, .row_scales = {}});
+  }
+
+  void become(const std::string& architecture) {
+    std::map<std::string, MetadataValue, std::less<>> renamed;
+    for (const auto& [key, value] : file_.metadata) {
+      renamed[key.starts_with("llama.") ? architecture + key.substr(5) : key] = value;
+    }
+    renamed["general.architecture"] = architecture;
+    file_.metadata = std::move(renamed);
+  }
+
+  // What the file is refused with, or nothing.
+  [[nodiscard]] std::string refusal(ErrorCode code) const {
+    const auto config = Config::read(file_);
+    if (config) {
+      return {};
+    }
+    EXPECT_EQ(config.error().code, code) << config.error().message;
+    return config.error().message;
+  }
+
+  TensorFile file_;
+};
+
+TEST_F(LlamaConfig, SizesAreRead) {
+  const auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->vocabulary, 100);
+  EXPECT_EQ(config->layers, 2);
+  EXPECT_EQ(config->head_dim, 4);
+  EXPECT_EQ(config->key_width(), 8);
+  EXPECT_EQ(config->cache_bytes(DType::F16), 2U * 2U * 8U * 2U);
+  EXPECT_EQ(config->attention_scale, 0.5F);
+  EXPECT_EQ(config->rotary.pairs, RopePairs::Neighbours);
+  EXPECT_THAT(config->rotary.frequencies, ElementsAre(1.0, 0.01));
+}
+
+TEST_F(LlamaConfig, WhatIsNotDoneIsNamed) {
+  file_.metadata["llama.expert_count"] = int64_t{8};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("experts"));
+  file_.metadata.erase("llama.expert_count");
+  file_.metadata["llama.rope.scaling.type"] = std::string("longrope");
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("longrope"));
+  file_.metadata.erase("llama.rope.scaling.type");
+  file_.metadata["llama.attention.head_count_kv"] = std::vector<int64_t>{2, 1};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("head_count_kv"));
+  file_.metadata["llama.attention.head_count_kv"] = std::vector<int64_t>{2, 2};
+  EXPECT_EQ(refusal(ErrorCode::Unsupported), "");
+  add("blk.0.ssm_a", {16});
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("blk.0.ssm_a"));
+}
+
+TEST_F(LlamaConfig, UnknownArchitecturesAreRefusedWithTheKnownOnes) {
+  become("mamba");
+  EXPECT_THAT(refusal(ErrorCode::Unsupported),
+              testing::AllOf(HasSubstr("small.gguf"), HasSubstr("\"mamba\""), HasSubstr("llama")));
+  file_.metadata.erase("general.architecture");
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("general.architecture"));
+}
+
+TEST_F(LlamaConfig, SizesThatCannotBeAreRefused) {
+  const auto refused = [&](const std::string& key, const MetadataValue& value) {
+    const MetadataValue before = file_.metadata["llama." + key];
+    file_.metadata["llama." + key] = value;
+    EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("small.gguf")) << key;
+    file_.metadata["llama." + key] = before;
+  };
+  refused("block_count", int64_t{0});
+  refused("block_count", int64_t{1} << 40);
+  refused("block_count", std::string("two"));
+  refused("embedding_length", int64_t{-16});
+  refused("attention.head_count", int64_t{3});  // of 16 columns, over two heads of keys
+  refused("attention.head_count_kv", int64_t{8});
+  refused("attention.layer_norm_rms_epsilon", std::nan(""));
+  refused("attention.layer_norm_rms_epsilon", std::string("small"));
+  file_.metadata["llama.attention.key_length"] = int64_t{513};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("key_length"));
+  file_.metadata.erase("llama.attention.key_length");
+  file_.metadata["llama.rope.dimension_count"] = int64_t{6};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("rope.dimension_count"));
+}
+
+TEST_F(LlamaConfig, WindowsFollowThePattern) {
+  become("gemma3");
+  file_.metadata["gemma3.attention.sliding_window"] = int64_t{512};
+  file_.metadata["gemma3.block_count"] = int64_t{7};
+  auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_THAT(config->sees_window, ElementsAre(true, true, true, true, true, false, true));
+  file_.metadata["gemma3.attention.sliding_window_pattern"] =
+      std::vector<int64_t>{0, 1, 0, 0, 0, 0, 1};
+  config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_THAT(config->sees_window, ElementsAre(false, true, false, false, false, false, true));
+  file_.metadata["gemma3.attention.sliding_window_pattern"] = std::vector<int64_t>{1};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("sliding_window_pattern"));
+}
+
+}  // namespace
+}  // namespace mynah::llama

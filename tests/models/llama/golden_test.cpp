@@ -1,0 +1,144 @@
+// Tiny random models of each architecture against llama.cpp's logits in f32 (tools/llama_oracle.py
+// tiny).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "formats/open.h"
+#include "golden_backend.h"
+#include "models/llama/model.h"
+#include "test_paths.h"
+
+namespace mynah::llama {
+namespace {
+
+struct GoldenCase {
+  const char* name;
+  DeviceKind device;
+};
+
+class LlamaGolden : public testing::TestWithParam<GoldenCase> {
+ protected:
+  void SetUp() override {
+    backend_ = test::golden_backend(GetParam().device, pool_);
+    ASSERT_NE(backend_, nullptr);
+    const std::string path =
+        test::source_path(std::string("tests/models/llama/golden/") + GetParam().name);
+    auto golden = open_tensor_file(path + ".npz");
+    ASSERT_TRUE(golden.has_value()) << golden.error().message;
+    tokens_ = values<int32_t>(*golden, "tokens");
+    logits_ = values<float>(*golden, "logits");
+    auto file = open_tensor_file(path + ".gguf");
+    ASSERT_TRUE(file.has_value()) << file.error().message;
+    auto config = Config::read(*file);
+    ASSERT_TRUE(config.has_value()) << config.error().message;
+    auto model =
+        Model::load(*file, *config, {.backend = backend_.get(), .precision = Precision::Exact});
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    model_ = *model;
+  }
+
+  template <class T>
+  static std::vector<T> values(const TensorFile& file, const std::string& name) {
+    const StoredTensor* tensor = file.find(name);
+    EXPECT_NE(tensor, nullptr) << name;
+    std::vector<T> values(tensor == nullptr ? 0 : tensor->bytes.size() / sizeof(T));
+    if (tensor != nullptr) {
+      std::memcpy(values.data(), tensor->bytes.data(), tensor->bytes.size());
+    }
+    return values;
+  }
+
+  // Each of the additions on the way to a logit can add half a unit in the last place of the
+  // largest one (Higham 2002, section 3.1), in both programs. llama.cpp looks its GELU up, for
+  // arguments in f16 and to f16 (ggml-cpu/vec.h, ggml_vec_gelu_f32): two roundings of each number
+  // of a feed-forward block, of which the errors' sum grows as the square root (Higham & Mary
+  // 2019).
+  [[nodiscard]] float bound() const {
+    const Config& c = model_->config();
+    const int64_t additions =
+        3 * c.width + c.heads * c.head_dim + c.head_dim + 2 * std::ssize(tokens_) + c.feed_forward;
+    const float rounding = static_cast<float>(c.layers * additions + c.width) * 0x1p-23F;
+    const float gelu = c.activation == Activation::Silu
+                           ? 0.0F
+                           : 2.0F * static_cast<float>(c.layers) *
+                                 std::sqrt(static_cast<float>(c.feed_forward)) * 0x1p-11F;
+    float largest = 0;
+    for (const float value : logits_) {
+      largest = std::max(largest, std::abs(value));
+    }
+    return largest * (rounding + gelu);
+  }
+
+  // found: logits after the tokens from `first` on.
+  void expect_close(const Tensor& found, size_t first) {
+    const std::vector<float> values = ops::to_host(*backend_, found);
+    const float* wanted = &logits_[first * static_cast<size_t>(model_->config().vocabulary)];
+    size_t worst = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!(std::abs(values[i] - wanted[i]) <= std::abs(values[worst] - wanted[worst]))) {
+        worst = i;
+      }
+    }
+    EXPECT_LE(std::abs(values[worst] - wanted[worst]), bound())
+        << "logit " << worst << " after token " << first << ": wanted " << wanted[worst]
+        << ", found " << values[worst];
+  }
+
+  [[nodiscard]] std::span<const int32_t> tokens(size_t first, size_t count) const {
+    return std::span(tokens_).subspan(first, count);
+  }
+
+  ThreadPool pool_{2};
+  std::unique_ptr<Backend> backend_;
+  std::shared_ptr<const Model> model_;
+  std::vector<int32_t> tokens_;
+  std::vector<float> logits_;  // (tokens, vocabulary)
+};
+
+TEST_P(LlamaGolden, SaysWhatLlamaCppSaysOfAPrompt) {
+  KvCache cache = model_->new_cache(1, std::ssize(tokens_));
+  const Lane lane{.sequence = cache.add(), .count = std::ssize(tokens_)};
+  expect_close(model_->logits(model_->forward(tokens_, {&lane, 1}, cache)), 0);
+}
+
+TEST_P(LlamaGolden, SaysTheSamePieceByPieceInCompany) {
+  KvCache cache = model_->new_cache(2, std::ssize(tokens_));
+  Lane own{.sequence = cache.add()};
+  Lane other{.sequence = cache.add()};
+  size_t first = 0;
+  for (const size_t count : {5U, 1U, 9U, 1U, 1U, 7U}) {
+    own.count = static_cast<int64_t>(count);
+    other.count = static_cast<int64_t>(count % 3 + 1);
+    std::vector<int32_t> both(static_cast<size_t>(other.count), tokens_[first]);
+    both.insert(both.end(), &tokens_[first], &tokens_[first + count - 1] + 1);
+    const std::array lanes = {other, own};
+    const Tensor logits = model_->logits(model_->forward(both, lanes, cache));
+    expect_close(logits.narrow(0, other.count, own.count), first);
+    first += count;
+  }
+  EXPECT_EQ(first, tokens_.size());
+}
+
+std::vector<GoldenCase> all_cases() {
+  std::vector<GoldenCase> cases;
+  for (const DeviceKind device : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt}) {
+    for (const char* name :
+         {"gemma3", "llama", "llama3", "llama_linear", "llama_yarn", "qwen2", "qwen3", "smollm3"}) {
+      cases.push_back({name, device});
+    }
+  }
+  return cases;
+}
+
+std::string case_name(const testing::TestParamInfo<GoldenCase>& info) {
+  return std::string(info.param.name) + "_" + test::golden_device(info.param.device);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LlamaGolden, testing::ValuesIn(all_cases()), case_name);
+
+}  // namespace
+}  // namespace mynah::llama
