@@ -3,10 +3,12 @@
 #include <span>
 #include <utility>
 
+#include "text/tokenizer/word_cache.h"
+
 namespace mynah {
 
 ByteLevelTokenizer::ByteLevelTokenizer(GgufVocabulary vocabulary)
-    : TableTokenizer(std::move(vocabulary), {TokenKind::Text}), words_(size()) {
+    : TableTokenizer(std::move(vocabulary), {TokenKind::Text}) {
   for (size_t byte = 0; byte < byte_ids_.size(); ++byte) {
     const auto character = static_cast<char>(byte);
     byte_ids_[byte] = tokens().find({&character, 1});
@@ -31,16 +33,18 @@ Result<std::unique_ptr<TextTokenizer>> ByteLevelTokenizer::create(const TensorFi
 void ByteLevelTokenizer::encode_text(std::string_view text, bool /*begins*/,
                                      std::vector<int32_t>& ids) const {
   PairJoins joins;
-  pretokenizer_.split(text, [&](std::string_view piece) { encode_piece(piece, joins, ids); });
+  WordCache cache(text.size());
+  const auto encode = [&](std::string_view piece) { encode_piece(piece, joins, ids); };
+  pretokenizer_.split(text, [&](std::string_view piece) { cache.append(piece, ids, encode); });
 }
 
 void ByteLevelTokenizer::encode_piece(std::string_view piece, PairJoins& joins,
                                       std::vector<int32_t>& ids) const {
-  const int32_t whole = tokens().find(piece);
-  if (whole >= 0 &&
-      (pretokenizer_.whole_words() || words_.of(whole) == KnownWords::Answer::Whole)) {
-    ids.push_back(whole);
-    return;
+  if (pretokenizer_.whole_words()) {
+    if (const int32_t whole = tokens().find(piece); whole >= 0) {
+      ids.push_back(whole);
+      return;
+    }
   }
   joins.clear();
   for (uint32_t i = 0; i < piece.size(); ++i) {
@@ -54,9 +58,6 @@ void ByteLevelTokenizer::encode_piece(std::string_view piece, PairJoins& joins,
     if (part.id >= 0) {
       ids.push_back(part.id);
     }
-  }
-  if (whole >= 0) {
-    words_.learn(whole, parts.size() == 1);
   }
 }
 

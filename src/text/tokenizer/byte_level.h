@@ -10,7 +10,6 @@
 
 #include "base/result.h"
 #include "text/pair_joins.h"
-#include "text/tokenizer/known_words.h"
 #include "text/tokenizer/merge_table.h"
 #include "text/tokenizer/pretokenizer.h"
 #include "text/tokenizer/table_tokenizer.h"
@@ -33,7 +32,6 @@ class ByteLevelTokenizer : public TableTokenizer {
   PreTokenizer pretokenizer_;
   MergeTable merges_;
   std::array<int32_t, 256> byte_ids_{};
-  KnownWords words_;
 };
 
 }  // namespace mynah

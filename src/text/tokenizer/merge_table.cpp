@@ -1,5 +1,6 @@
 #include "text/tokenizer/merge_table.h"
 
+#include <array>
 #include <bit>
 #include <optional>
 
@@ -45,23 +46,24 @@ Result<MergeTable> MergeTable::read(const TensorFile& file, const TokenTable& to
     const size_t middle = both.size();
     both += token_bytes(view.substr(space + 1), spelling);
     const std::string_view bytes(both);
-    for (const std::string_view part : {bytes.substr(0, middle), bytes.substr(middle), bytes}) {
-      if (tokens.find(part) >= 0) {
+    const std::array parts = {bytes.substr(0, middle), bytes.substr(middle), bytes};
+    std::array<int32_t, 3> ids{};
+    for (size_t i = 0; i < parts.size(); ++i) {
+      ids[i] = tokens.find(parts[i]);
+      if (ids[i] >= 0) {
         continue;
       }
       if (!others) {
         others.emplace(tokens, kNeverMade);
       }
-      if (others->find(part) < 0) {
+      if (others->find(parts[i]) < 0) {
         return fail(ErrorCode::InvalidInput,
                     fmt::format("{}: merge {}: wanted tokens of the vocabulary, found {}; convert "
                                 "the model anew",
                                 file.path, table.merges_.size(), in_quotes(line)));
       }
     }
-    table.merges_.push_back({.left = tokens.find(bytes.substr(0, middle)),
-                             .right = tokens.find(bytes.substr(middle)),
-                             .id = tokens.find(bytes)});
+    table.merges_.push_back({.left = ids[0], .right = ids[1], .id = ids[2]});
     table.insert_last();
   }
   return table;

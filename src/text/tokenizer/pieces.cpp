@@ -1,7 +1,9 @@
 #include "text/tokenizer/pieces.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "text/tokenizer/word_cache.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -24,6 +27,11 @@ uint32_t order_of(float score) {
   const auto bits = std::bit_cast<uint32_t>(score + 0.0F);  // -0 is 0
   const uint32_t rising = (bits & kSign) != 0 ? ~bits : bits | kSign;
   return ~rising;
+}
+
+size_t pair_of(char first, char second) {
+  return static_cast<size_t>(static_cast<unsigned char>(first)) * 256 +
+         static_cast<unsigned char>(second);
 }
 
 std::string with_spaces_of(std::string_view text, bool one_before) {
@@ -43,8 +51,8 @@ std::string with_spaces_of(std::string_view text, bool one_before) {
 }  // namespace
 
 PieceTokenizer::PieceTokenizer(GgufVocabulary vocabulary)
-    : TableTokenizer(std::move(vocabulary), {TokenKind::Text, TokenKind::Added}), words_(size()) {
-  byte_ids_.fill(special_.unknown.value_or(TokenTable::kNone));
+    : TableTokenizer(std::move(vocabulary), {TokenKind::Text, TokenKind::Added}) {
+  byte_ids_.fill(TokenTable::kNone);
   for (size_t byte = 0; byte < byte_ids_.size(); ++byte) {
     const auto character = static_cast<char>(byte);
     if (const int32_t id = tokens().find({&character, 1}); id >= 0) {
@@ -57,9 +65,7 @@ PieceTokenizer::PieceTokenizer(GgufVocabulary vocabulary)
       byte_ids_[static_cast<unsigned char>(text.front())] = id;
     }
     for (size_t i = 1; i < text.size(); ++i) {
-      if (text[i] == ' ' && text[i - 1] != ' ') {
-        before_space_.set(static_cast<unsigned char>(text[i - 1]));
-      }
+      neighbours_.set(pair_of(text[i - 1], text[i]));
     }
   }
 }
@@ -127,20 +133,21 @@ void PieceTokenizer::encode_text(std::string_view text, bool begins,
     text = spaced;
   }
   PairJoins joins;
+  WordCache cache(text.size());
+  const auto encode = [&](std::string_view piece) { encode_piece(piece, joins, ids); };
   for (size_t at = 0; at < text.size();) {
     const size_t end = piece_end(text, at);
-    encode_piece(text.substr(at, end - at), joins, ids);
+    cache.append(text.substr(at, end - at), ids, encode);
     at = end;
   }
 }
 
 size_t PieceTokenizer::piece_end(std::string_view text, size_t at) const {
   for (size_t end = at + 1; end < text.size(); ++end) {
-    const char before = text[end - 1];
-    const bool at_space =
-        text[end] == ' ' && before != ' ' && !before_space_[static_cast<unsigned char>(before)];
-    const bool at_newlines = cuts_newlines_ && (text[end] == '\n') != (before == '\n');
-    if (at_space || at_newlines) {
+    const bool is_apart = !neighbours_[pair_of(text[end - 1], text[end])] &&
+                          (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
+    const bool at_newlines = cuts_newlines_ && (text[end] == '\n') != (text[end - 1] == '\n');
+    if (is_apart || at_newlines) {
       return end;
     }
   }
@@ -158,11 +165,11 @@ PairJoin PieceTokenizer::join(std::string_view piece, const JoinPart& left,
 
 void PieceTokenizer::encode_piece(std::string_view piece, PairJoins& joins,
                                   std::vector<int32_t>& ids) const {
-  const int32_t whole = tokens().find(piece);
-  if (whole >= 0 && (words_.of(whole) == KnownWords::Answer::Whole ||
-                     (cuts_newlines_ && piece.front() == '\n'))) {
-    ids.push_back(whole);
-    return;
+  if (cuts_newlines_ && piece.front() == '\n') {
+    if (const int32_t whole = tokens().find(piece); whole >= 0) {
+      ids.push_back(whole);
+      return;
+    }
   }
   MYNAH_CHECK(piece.size() < UINT32_MAX, "a text to be encoded has less than 4 GB");
   joins.clear();
@@ -178,9 +185,6 @@ void PieceTokenizer::encode_piece(std::string_view piece, PairJoins& joins,
   for (const JoinPart& part : parts) {
     append(piece.substr(part.begin, part.end - part.begin), part.id, ids);
   }
-  if (whole >= 0) {
-    words_.learn(whole, parts.size() == 1);
-  }
 }
 
 void PieceTokenizer::append(std::string_view bytes, int32_t id, std::vector<int32_t>& ids) const {
@@ -188,10 +192,11 @@ void PieceTokenizer::append(std::string_view bytes, int32_t id, std::vector<int3
     ids.push_back(id);
     return;
   }
-  for (const char byte : bytes) {
-    if (const int32_t of_byte = byte_ids_[static_cast<unsigned char>(byte)]; of_byte >= 0) {
-      ids.push_back(of_byte);
-    }
+  const auto of_byte = [this](char byte) { return byte_ids_[static_cast<unsigned char>(byte)]; };
+  if (std::ranges::all_of(bytes, [&](char byte) { return of_byte(byte) >= 0; })) {
+    std::ranges::transform(bytes, std::back_inserter(ids), of_byte);
+  } else if (special_.unknown) {
+    ids.push_back(*special_.unknown);
   }
 }
 

@@ -12,7 +12,6 @@
 
 #include "base/result.h"
 #include "text/pair_joins.h"
-#include "text/tokenizer/known_words.h"
 #include "text/tokenizer/merge_table.h"
 #include "text/tokenizer/table_tokenizer.h"
 
@@ -34,7 +33,8 @@ class PieceTokenizer : public TableTokenizer {
   void encode_piece(std::string_view piece, PairJoins& joins, std::vector<int32_t>& ids) const;
   void append(std::string_view bytes, int32_t id, std::vector<int32_t>& ids) const;
 
-  // Where the piece ends that begins at `at`: no token reaches over an end.
+  // Where the piece ends that begins at `at`: before a code point that no token has behind the byte
+  // there, so that nothing joins over the end.
   [[nodiscard]] size_t piece_end(std::string_view text, size_t at) const;
 
   // What two neighbours become.
@@ -44,10 +44,9 @@ class PieceTokenizer : public TableTokenizer {
   std::optional<MergeTable> merges_;
   std::vector<uint32_t> orders_;  // without merges: of a token's score, the best first
   std::array<int32_t, 256> byte_ids_{};
-  std::bitset<256> before_space_;  // bytes that a token has before a space
-  bool adds_space_ = false;        // before a text that nothing or a mark stands before
-  bool cuts_newlines_ = false;     // a run of them is a piece, one token where there is that token
-  KnownWords words_;
+  std::bitset<256UL * 256> neighbours_;  // two bytes that a token has side by side
+  bool adds_space_ = false;              // before a text that nothing or a mark stands before
+  bool cuts_newlines_ = false;  // a run of them is a piece, one token where there is that token
 };
 
 }  // namespace mynah

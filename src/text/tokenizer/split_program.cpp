@@ -20,6 +20,7 @@ struct Repetition {
 };
 
 constexpr uint32_t kMostRepetitions = 1000;
+constexpr uint32_t kLastCodePoint = 0x10FFFF;
 
 // Compiles each part once it is known where it goes on, so that a part is read as often as it is
 // repeated.
@@ -225,6 +226,9 @@ class PatternReader {
       ++at_;
       MYNAH_TRY(last, code_point());
     }
+    if (last < first) {
+      return complain("a range that rises");
+    }
     set.add(first, last);
     const char32_t small = first | 0x20;
     if (any_case_ && small >= U'a' && small <= U'z') {
@@ -235,6 +239,16 @@ class PatternReader {
   }
 
   Result<char32_t> code_point() {
+    if (take("\\x{")) {
+      uint32_t value = 0;
+      const auto* const end = pattern_.data() + pattern_.size();
+      const auto [rest, error] = std::from_chars(pattern_.data() + at_, end, value, 16);
+      at_ = static_cast<size_t>(rest - pattern_.data());
+      if (error != std::errc() || value > kLastCodePoint || !take("}")) {
+        return complain("a code point in base 16 and }");
+      }
+      return static_cast<char32_t>(value);
+    }
     constexpr std::string_view kControls = "\\n\\r\\t";
     constexpr std::string_view kValues = "\n\r\t";
     const size_t control = kControls.find(pattern_.substr(at_, 2));

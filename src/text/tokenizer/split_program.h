@@ -33,10 +33,10 @@ struct SplitProgram {
 
 // Reads a pattern in the syntax of the regular expressions that tokenizer.json files have, as far
 // as they use it: | (?:) (?i:) of ASCII letters, [] with ranges and ^, \p{} of general categories,
-// \s \S \r \n \t, the quantifiers ? * + {m} {m,n}, (?!\S) and $. Of two ways to match the one that
-// is written first counts, a longer repetition before a shorter one (Perl's order). `skip` is a
-// pattern of what no piece begins in where `pattern` finds nothing; "" for none. InvalidInput where
-// it is none of this.
+// \s \S \r \n \t \x{1F600}, the quantifiers ? * + {m} {m,n}, (?!\S) and $. Of two ways to match the
+// one that is written first counts, a longer repetition before a shorter one (Perl's order). `skip`
+// is a pattern of what no piece begins in where `pattern` finds nothing; "" for none. InvalidInput
+// where it is none of this.
 Result<SplitProgram> read_split_pattern(std::string_view pattern, std::string_view skip);
 
 }  // namespace mynah

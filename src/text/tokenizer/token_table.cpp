@@ -19,7 +19,7 @@ void TokenTable::add(std::string_view bytes, TokenKind kind) {
 
 void TokenTable::index(TokenKind kind) {
   if (slots_.empty()) {
-    slots_.resize(std::bit_ceil(2 * kinds_.size() + 1));
+    slots_.resize(std::bit_ceil(kinds_.size() * 3 / 2 + 2));
   }
   for (int32_t id = 0; id < size(); ++id) {
     if (kinds_[static_cast<size_t>(id)] != kind || bytes(id).empty()) {

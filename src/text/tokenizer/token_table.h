@@ -60,7 +60,7 @@ class TokenTable {
   std::string bytes_;
   std::vector<uint32_t> begins_ = {0};
   std::vector<TokenKind> kinds_;
-  // By hash, the next free slot where one is taken; at most half are.
+  // By hash, the next free slot where one is taken; at most two thirds are.
   std::vector<Slot> slots_;
 };
 

@@ -37,8 +37,12 @@ bool stands_alone(char32_t c) {
   return counts || is_chinese(c);
 }
 
-// What is left out: controls, formats, private and half ones, and broken bytes.
+// What is left out: controls that are no line's end or tab, formats, private and half code points,
+// and broken bytes.
 bool is_left_out(char32_t c) {
+  if (c == U'\t' || c == U'\n' || c == U'\r') {
+    return false;
+  }
   const std::string_view category = general_category_name(general_category(c));
   return c == kReplacementCharacter || (category.starts_with('C') && category != "Cn");
 }
@@ -104,11 +108,11 @@ void WordPieceTokenizer::encode_text(std::string_view text, bool /*begins*/,
   while (!text.empty()) {
     const Utf8Step step = next_code_point(text);
     text.remove_prefix(step.bytes);
-    if (is_white_space(step.code_point)) {
-      end_word();
+    if (is_left_out(step.code_point)) {
       continue;
     }
-    if (is_left_out(step.code_point)) {
+    if (is_white_space(step.code_point)) {
+      end_word();
       continue;
     }
     normal.clear();
