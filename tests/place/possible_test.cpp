@@ -12,6 +12,7 @@
 
 #include "place/kinds/detector/detector_wire.h"
 #include "place/kinds/kinds.h"
+#include "place/kinds/llm/llm_wire.h"
 #include "place/kinds/voice/voice_wire.h"
 #include "place/kinds/windows/windows_wire.h"
 #include "place/proofs/reference.h"
