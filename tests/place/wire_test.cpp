@@ -214,7 +214,7 @@ TEST(Wire, AnEnumHasNoValueThatItDoesNotKnow) {
   };
   EXPECT_TRUE(refused(ErrorCode::Usage));
   EXPECT_TRUE(refused(FaultKind::Stop));
-  EXPECT_TRUE(refused(kTtsGroup));
+  EXPECT_TRUE(refused(kLlmGroup));
   EXPECT_TRUE(refused(Precision::Fast));
   EXPECT_TRUE(refused(static_cast<DType>(kDTypeCount - 1)));
   const auto number_of_stages = static_cast<uint8_t>(all_stages().size());
