@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -249,15 +250,17 @@ class PatternReader {
       }
       return static_cast<char32_t>(value);
     }
-    constexpr std::string_view kControls = "\\n\\r\\t";
-    constexpr std::string_view kValues = "\n\r\t";
-    const size_t control = kControls.find(pattern_.substr(at_, 2));
-    if (pattern_.substr(at_).starts_with("\\") && at_ + 1 < pattern_.size()) {
-      if (control != std::string_view::npos && control % 2 == 0) {
-        at_ += 2;
-        return static_cast<char32_t>(kValues[control / 2]);
+    if (take("\\")) {
+      constexpr std::string_view kLetters = "nrt";
+      constexpr std::string_view kControls = "\n\r\t";
+      const char letter = at_ < pattern_.size() ? pattern_[at_] : 'a';
+      if (const size_t control = kLetters.find(letter); control != std::string_view::npos) {
+        ++at_;
+        return static_cast<char32_t>(kControls[control]);
       }
-      ++at_;
+      if (is_ascii_alnum(static_cast<unsigned char>(letter))) {
+        return complain("n, r, t or a sign behind \\");
+      }
     }
     const Utf8Step step = next_code_point(pattern_.substr(at_));
     if (!step.valid) {
