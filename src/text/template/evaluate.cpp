@@ -158,7 +158,7 @@ TemplateResult<Value> Renderer::evaluate(const Slice& slice, const ScopeRef& sco
   }
   const auto* list = object.as<List>();
   if (list == nullptr || list->kind > List::Kind::Range) {
-    return Value::undefined(fmt::format("a {} has no slices", type_name(object)));
+    return fault(fmt::format("a {} has no slices", type_name(object)));
   }
   MYNAH_TRY(const Steps steps, slice_steps(list->items.size(), bounds[0], bounds[1], bounds[2]));
   std::vector<Value> items;

@@ -13,6 +13,8 @@
 #include "text/template/json_text.h"
 #include "text/template/printf.h"
 #include "text/template/strings.h"
+#include "text/unicode.h"
+#include "text/utf8.h"
 
 namespace mynah::jinja {
 
@@ -32,6 +34,22 @@ MarkedText upper(const MarkedText& text) {
 
 MarkedText lower(const MarkedText& text) {
   return text.mapped(lower_case);
+}
+
+// jinja2's title: what stands behind a blank, a dash or an opening bracket begins a word.
+MarkedText words_titled(const MarkedText& text) {
+  bool in_word = false;
+  return text.mapped([&](std::string_view run) {
+    std::string out;
+    while (!run.empty()) {
+      const Utf8Step step = next_code_point(run);
+      const std::string_view one = run.substr(0, step.bytes);
+      out += in_word ? lower_case(one) : upper_case(one);
+      in_word = !is_python_space(step.code_point) && !std::string_view("-({[<").contains(one);
+      run.remove_prefix(step.bytes);
+    }
+    return out;
+  });
 }
 
 MarkedText as_it_is(const MarkedText& text) {
@@ -260,9 +278,19 @@ TemplateResult<Value> round(Renderer& renderer, const Value& self, Arguments& gi
   return Value::real(std::strtod(digits.c_str(), nullptr));
 }
 
+// For filters that take nothing but a text.
+TemplateResult<MarkedText> text_itself(const Value& self, std::string_view filter) {
+  if (self.is_undefined()) {
+    return undefined_fault(self);
+  }
+  const MarkedText* text = self.as_text();
+  return text != nullptr ? TemplateResult<MarkedText>(*text)
+                         : fault(fmt::format("{} takes a text, not {}", filter, type_name(self)));
+}
+
 TemplateResult<Value> indent(Renderer& renderer, const Value& self, Arguments& given) {
   MYNAH_TRY(const auto bound, BoundArguments::of("indent", given, {"width", "first", "blank"}));
-  MYNAH_TRY(const MarkedText text, renderer.str(self));
+  MYNAH_TRY(const MarkedText text, text_itself(self, "indent"));
   MarkedText margin;
   if (const Value* width = bound.find(0); width != nullptr && width->as_text() != nullptr) {
     margin = *width->as_text();
@@ -290,11 +318,17 @@ TemplateResult<Value> indent(Renderer& renderer, const Value& self, Arguments& g
 
 TemplateResult<Value> wordcount(Renderer& renderer, const Value& self, Arguments& given) {
   MYNAH_TRY_STATUS(BoundArguments::of("wordcount", given, {}));
-  MYNAH_TRY(MarkedText text, renderer.str(self));
-  const Value value = renderer.heap().text(std::move(text));
-  Arguments none;
-  MYNAH_TRY(const Value words, find_method(value, "split")(renderer, value, none));
-  return Value::integer(static_cast<Integer>(words.as<List>()->items.size()));
+  MYNAH_TRY(const MarkedText text, renderer.str(self));
+  Integer count = 0;
+  bool in_word = false;
+  for (std::string_view rest = text.view(); !rest.empty();) {
+    const Utf8Step step = next_code_point(rest);
+    const bool is_word = is_word_character(step.code_point);
+    count += is_word && !in_word ? 1 : 0;
+    in_word = is_word;
+    rest.remove_prefix(step.bytes);
+  }
+  return Value::integer(count);
 }
 
 TemplateResult<Value> format(Renderer& renderer, const Value& self, Arguments& given) {
@@ -313,7 +347,7 @@ TemplateResult<Value> format(Renderer& renderer, const Value& self, Arguments& g
 TemplateResult<Value> truncate(Renderer& renderer, const Value& self, Arguments& given) {
   MYNAH_TRY(const auto bound,
             BoundArguments::of("truncate", given, {"length", "killwords", "end", "leeway"}));
-  MYNAH_TRY(const MarkedText text, renderer.str(self));
+  MYNAH_TRY(const MarkedText text, text_itself(self, "truncate"));
   MYNAH_TRY(const Integer length, bound.integer(0, 255));
   MYNAH_TRY(const MarkedText end, bound.text(2, "..."));
   MYNAH_TRY(const Integer leeway, bound.integer(3, 5));
@@ -337,7 +371,7 @@ TemplateResult<Value> truncate(Renderer& renderer, const Value& self, Arguments&
 constexpr auto kFilters = std::to_array<std::pair<std::string_view, BuiltinFunction>>({
     {"upper", mapped_text<upper>},
     {"lower", mapped_text<lower>},
-    {"title", mapped_text<titled>},
+    {"title", mapped_text<words_titled>},
     {"capitalize", mapped_text<capitalized>},
     {"string", mapped_text<as_it_is>},
     {"safe", mapped_text<safe>},

@@ -106,12 +106,15 @@ void append_field(MarkedText& out, const FieldStyle& style, std::string_view sig
   fill(missing - before);
 }
 
-TemplateResult<void> append_value(Renderer& renderer, MarkedText& out, const Value& value,
-                                  const FieldStyle& style) {
-  const bool is_text = style.type == 's' || (style.type == '\0' && !value.as_number()) ||
-                       (style.type == '\0' && value.as_boolean() != nullptr && style.width == 0);
-  if (is_text) {
-    MYNAH_TRY(MarkedText text, renderer.str(value));
+TemplateResult<void> append_value(MarkedText& out, const Value& value, const FieldStyle& style) {
+  if (!value.as_number()) {
+    if (value.as_text() == nullptr) {
+      return fault(fmt::format("a {} has no format of its own", type_name(value)));
+    }
+    if (style.grouped || (style.type != 's' && style.type != '\0')) {
+      return fault("a text has the format of a number");
+    }
+    MarkedText text = *value.as_text();
     if (style.precision) {
       text = text.part(0, offset_of_code_point(text.view(), *style.precision));
     }
@@ -161,7 +164,8 @@ struct PrintfValues {
 
   [[nodiscard]] bool is_used_up() const {
     const List* list = tuple();
-    return list == nullptr ? next > 0 || given.as<Dict>() != nullptr || given.as<List>() != nullptr
+    return list == nullptr ? next > 0 || given.is_undefined() || given.as<Dict>() != nullptr ||
+                                 given.as<List>() != nullptr
                            : next == list->items.size();
   }
 };
@@ -230,7 +234,7 @@ TemplateResult<void> append_printf_field(Renderer& renderer, MarkedText& out,
       value = Value::integer(static_cast<Integer>(*real));
     }
   }
-  return append_value(renderer, out, value, style);
+  return append_value(out, value, style);
 }
 
 }  // namespace
@@ -379,7 +383,7 @@ TemplateResult<void> append_format_field(Renderer& renderer, MarkedText& out,
     return {};
   }
   MYNAH_TRY(const FieldStyle style, read_specification(specification));
-  return append_value(renderer, out, value, style);
+  return append_value(out, value, style);
 }
 
 }  // namespace

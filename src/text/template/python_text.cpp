@@ -38,7 +38,13 @@ TemplateResult<MarkedText> Renderer::repr(const Value& value) {
   MYNAH_TRY_STATUS(level.check());
   if (const MarkedText* text = value.as_text()) {
     heap_.charge_bytes(text->size());
-    return quoted(*text);
+    if (!text->safe) {
+      return quoted(*text);
+    }
+    MarkedText markup("Markup(");
+    markup.append(quoted(*text));
+    markup.append(")", false);
+    return markup;
   }
   if (value.is_undefined()) {
     return MarkedText("Undefined");

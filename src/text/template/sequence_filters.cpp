@@ -74,26 +74,28 @@ std::vector<Value> values_of(std::vector<Keyed> items) {
 TemplateResult<Value> sort(Renderer& renderer, const Value& self, Arguments& given) {
   MYNAH_TRY(const auto bound,
             BoundArguments::of("sort", given, {"reverse", "case_sensitive", "attribute"}));
-  // Several attributes: the last first, as the sort keeps the order of equal ones.
+  // Attributes are compared as lists of them, in which what is undefined is equal to its like.
   std::vector<Value> paths;
   if (const Value* attribute = bound.find_some(2)) {
-    if (const MarkedText* text = attribute->as_text()) {
-      for (const std::string_view part : split(text->view(), ',')) {
-        paths.push_back(renderer.heap().text(std::string(part)));
-      }
-    } else {
-      paths.push_back(*attribute);
+    const MarkedText* text = attribute->as_text();
+    for (const std::string_view part : split(text != nullptr ? text->view() : "", ',')) {
+      paths.push_back(text != nullptr ? renderer.heap().text(std::string(part)) : *attribute);
     }
   }
   MYNAH_TRY(std::vector<Value> values, renderer.iterate(self));
-  const bool reverse = bound.flag(0);
-  for (size_t i = std::max<size_t>(paths.size(), 1); i-- > 0;) {
-    MYNAH_TRY(auto items, keyed(renderer, renderer.heap().list(std::move(values)),
-                                paths.empty() ? nullptr : &paths[i], bound.flag(1)));
-    MYNAH_TRY_STATUS(sort_by_key(renderer, items, reverse));
-    values = values_of(std::move(items));
+  std::vector<Keyed> items;
+  for (Value& value : values) {
+    std::vector<Value> keys;
+    for (const Value& path : paths) {
+      MYNAH_TRY(Value key, sort_key(renderer, value, &path, bound.flag(1)));
+      keys.push_back(std::move(key));
+    }
+    MYNAH_TRY(Value key, paths.empty() ? sort_key(renderer, value, nullptr, bound.flag(1))
+                                       : renderer.heap().list(std::move(keys)));
+    items.push_back({.key = std::move(key), .value = std::move(value)});
   }
-  return renderer.heap().list(std::move(values));
+  MYNAH_TRY_STATUS(sort_by_key(renderer, items, bound.flag(0)));
+  return renderer.heap().list(values_of(std::move(items)));
 }
 
 TemplateResult<Value> unique(Renderer& renderer, const Value& self, Arguments& given) {

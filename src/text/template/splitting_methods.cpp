@@ -29,7 +29,7 @@ std::vector<std::pair<size_t, size_t>> words_of(std::string_view text, Integer m
   size_t at = leading_space(text);
   while (at < text.size()) {
     if (most >= 0 && static_cast<Integer>(parts.size()) == most) {
-      parts.emplace_back(at, text.size() - trailing_space(text));
+      parts.emplace_back(at, text.size());
       break;
     }
     size_t end = at;

@@ -119,6 +119,9 @@ TemplateResult<Value> is_unequal(Renderer& renderer, const Value& self, Argument
 // are equal and of one type.
 TemplateResult<Value> is_same(Renderer& renderer, const Value& self, Arguments& given) {
   MYNAH_TRY(const auto bound, BoundArguments::of("sameas", given, {"other"}, 1));
+  if (self.is_undefined()) {
+    return Value::boolean(false);  // each use of a missing name is another undefined to jinja2
+  }
   const auto* object = self.as<Object>();
   return Value::boolean(object != nullptr ? object == bound[0].as<Object>()
                                           : self.storage().index() == bound[0].storage().index() &&
@@ -150,6 +153,9 @@ TemplateResult<Value> is_in(Renderer& renderer, const Value& self, Arguments& gi
 template <BuiltinFunction (*find)(std::string_view)>
 TemplateResult<Value> is_known(Renderer& /*renderer*/, const Value& self, Arguments& given) {
   MYNAH_TRY_STATUS(BoundArguments::of("the test", given, {}));
+  if (!is_hashable(self)) {
+    return fault(fmt::format("a name is wanted, not {}", type_name(self)));
+  }
   const MarkedText* name = self.as_text();
   return Value::boolean(name != nullptr && find(name->view()) != nullptr);
 }
