@@ -139,14 +139,14 @@ TemplateResult<std::vector<Value>> selected(Renderer& renderer, const Value& sel
 template <TemplateResult<std::vector<Value>> (*make)(Renderer&, const Value&, Arguments&)>
 TemplateResult<Value> lazy(Renderer& renderer, const Value& self, Arguments& given) {
   auto items = make(renderer, self, given);
-  if (!items && items.error().kind == TemplateError::Kind::Limit) {
+  if (items) {
+    return renderer.heap().list(*std::move(items), List::Kind::Generator);
+  }
+  if (items.error().kind == TemplateError::Kind::Limit) {
     return std::unexpected(std::move(items).error());
   }
-  const Value value =
-      renderer.heap().list(std::move(items).value_or(std::vector<Value>()), List::Kind::Generator);
-  if (!items) {
-    value.as<List>()->failure = std::move(items).error();
-  }
+  Value value = renderer.heap().list({}, List::Kind::Generator);
+  value.as<List>()->failure = std::move(items).error();
   return value;
 }
 

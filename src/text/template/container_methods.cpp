@@ -1,6 +1,7 @@
 // Methods of lists, tuples, mappings and loops.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <fmt/format.h>
 

@@ -1,13 +1,21 @@
 // The context as values, and a rendering from its begin to its end.
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "text/template/builtins.h"
 #include "text/template/renderer.h"
+#include "text/template/template.h"
 #include "text/utf8.h"
 
 namespace mynah::jinja {
+
+Renderer::Renderer(const TemplateTree& tree, const RenderOptions& options)
+    : tree_(tree), options_(options), heap_(options.limits) {}
+
+std::tm Renderer::now() const {
+  return options_.now();
+}
 
 Value Renderer::given_text(std::string_view text, bool given) {
   given = given && std::ranges::find(options_.own_words, text) == options_.own_words.end();

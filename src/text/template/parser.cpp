@@ -1,5 +1,7 @@
 #include "text/template/parser.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 namespace mynah::jinja {

@@ -28,14 +28,11 @@ void Loop::forget() {
   watched.reset();
 }
 
-Renderer::Renderer(const TemplateTree& tree, const RenderOptions& options)
-    : tree_(tree), options_(options), heap_(options.limits) {}
-
 TemplateResult<void> Renderer::Level::check() const {
-  if (renderer_.depth_ > renderer_.options_.limits.depth) {
+  if (renderer_.depth_ > renderer_.heap_.limits().depth) {
     return over_limit(fmt::format(
         "rendering goes more than {} deep: values, expressions or macros within each other",
-        renderer_.options_.limits.depth));
+        renderer_.heap_.limits().depth));
   }
   return renderer_.heap_.check();
 }
@@ -48,10 +45,9 @@ ScopeRef Renderer::inner_scope(const ScopeRef& scope) {
 
 TemplateResult<void> Renderer::write(const MarkedText& text, MarkedText& out) {
   heap_.charge_bytes(text.size());
-  if (text.size() >
-      options_.limits.output_bytes - std::min(written_, options_.limits.output_bytes)) {
+  if (text.size() > heap_.limits().output_bytes - std::min(written_, heap_.limits().output_bytes)) {
     return over_limit(
-        fmt::format("rendering writes more than {} bytes", options_.limits.output_bytes));
+        fmt::format("rendering writes more than {} bytes", heap_.limits().output_bytes));
   }
   written_ += text.size();
   out.append(text);

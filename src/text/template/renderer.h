@@ -14,8 +14,17 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "text/template/heap.h"
 #include "text/template/syntax.h"
+
+namespace mynah {
+
+struct RenderOptions;  // text/template/template.h
+struct TemplatePiece;
+
+}  // namespace mynah
 
 namespace mynah::jinja {
 
@@ -78,7 +87,7 @@ class Renderer {
   // What builtins are made of.
   [[nodiscard]] Heap& heap() { return heap_; }
 
-  [[nodiscard]] std::tm now() const { return options_.now(); }
+  [[nodiscard]] std::tm now() const;
 
   // Python's str() and repr().
   [[nodiscard]] TemplateResult<MarkedText> str(const Value& value);

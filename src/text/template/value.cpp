@@ -1,6 +1,7 @@
 #include "text/template/value.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "text/template/marked_text.h"
-#include "text/template/template.h"
+#include "text/template/template_error.h"
 
 namespace mynah::jinja {
 
