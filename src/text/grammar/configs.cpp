@@ -160,11 +160,13 @@ ConfigId Configs::close(std::vector<Pending> pending) {
   std::set<Begun> begun_before;
   bool ends = false;
   bool escapes = false;
+  bool is_too_deep = false;
   const auto take = [&](NodeId at, Reached reached) {
     if (!reached.reading.empty()) {
       auto& states = reading[at];
       states.insert(states.end(), reached.reading.begin(), reached.reading.end());
     }
+    is_too_deep = is_too_deep || (!reached.calls.empty() && node(at).depth >= kMostDepth);
     std::ranges::sort(reached.calls, {}, &Automaton::Call::start);
     for (size_t first = 0; first < reached.calls.size();) {
       const StateId start = reached.calls[first].start;
@@ -179,7 +181,7 @@ ConfigId Configs::close(std::vector<Pending> pending) {
     }
   };
   const auto is_too_big = [&] {
-    return reading.size() > kMostReadings || begun_before.size() > 8 * kMostReadings;
+    return is_too_deep || reading.size() > kMostReadings || begun_before.size() > 8 * kMostReadings;
   };
   while (!pending.empty() && work_left_ > 0 && !is_too_big()) {
     const auto deepest = std::ranges::max_element(

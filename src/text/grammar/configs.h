@@ -15,6 +15,9 @@ namespace mynah::grammar {
 // a dozen. Beyond it the text is not taken.
 inline constexpr size_t kMostReadings = 512;
 
+// Rules that a text may be inside of at once, at most.
+inline constexpr int32_t kMostDepth = 10'000;
+
 // Steps through states between two refills, at most, a new config's memory counted with them:
 // a second, and 128 MB.
 inline constexpr int64_t kMostWork = int64_t{1} << 23;
@@ -41,7 +44,7 @@ class Configs {
   static constexpr NodeId kBottom = 1;
 
   static constexpr ConfigId kDead = 0;      // no text goes on from here
-  static constexpr ConfigId kTooMany = -1;  // kMostReadings
+  static constexpr ConfigId kTooMany = -1;  // kMostReadings or kMostDepth
   static constexpr ConfigId kNoWork = -2;   // kMostWork was used up
 
   struct Group {

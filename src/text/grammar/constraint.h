@@ -66,7 +66,8 @@ class ConstraintState {
   // Goes on by a token, or by bytes that are not cut at tokens. Either all is taken or nothing:
   // refused are bytes that may not come here (InvalidInput, with the place of the first), an end
   // where the text may not end, and, as Unsupported, a grammar that can be read in too many ways at
-  // once (kMostReadings). After an end nothing more is taken.
+  // once (kMostReadings) or nests its rules too deep (kMostDepth). After an end nothing more is
+  // taken.
   [[nodiscard]] Status accept(int32_t token);
   [[nodiscard]] Status accept(std::string_view bytes);
 
@@ -79,7 +80,7 @@ class ConstraintState {
   // Sets bit id % 32 of word id / 32 for every token that accept would take, and clears all others.
   // Requires vocabulary().mask_words() words. Fails where no token may come (InvalidInput: the
   // vocabulary cannot write what the grammar wants, or the reply has ended), and as accept does
-  // where the grammar has too many readings; the bits are all zero then.
+  // where the grammar has too many readings or nests too deep; the bits are all zero then.
   [[nodiscard]] Status mask(std::span<uint32_t> bits) const;
 
   // The bytes that must come next whatever the model says, at most `most`: "" where there is

@@ -14,10 +14,11 @@ void set_bit(std::span<uint32_t> bits, int32_t token) {
 }
 
 std::unexpected<Error> too_many_readings() {
-  return fail(ErrorCode::Unsupported,
-              fmt::format("the grammar can be read in more ways at once than {} stacks or {} steps "
-                          "follow: make it less ambiguous",
-                          kMostReadings, kMostWork));
+  return fail(
+      ErrorCode::Unsupported,
+      fmt::format("the text can be read in more than {} ways at once, or is inside of more than {} "
+                  "rules: make the grammar less ambiguous, or its texts less deep",
+                  kMostReadings, kMostDepth));
 }
 
 // A byte as a message shows it.
@@ -129,20 +130,25 @@ void MaskTable::move_to_newest(Place& place) const {
 }
 
 Status MaskTable::accept(Place& place, std::string_view bytes) const {
+  // What is learned is looked at, and work allowed for, so often.
+  constexpr size_t kPiece = 1024;
   const std::scoped_lock lock(mutex_);
-  move_to_newest(place);
-  ConfigId config = place.config;
+  Place next = place;
+  move_to_newest(next);
   for (size_t i = 0; i < bytes.size(); ++i) {
-    config = newest_->configs.step(config, static_cast<uint8_t>(bytes[i]));
-    if (config == Configs::kDead) {
+    if (i % kPiece == kPiece - 1) {
+      move_to_newest(next);
+    }
+    next.config = newest_->configs.step(next.config, static_cast<uint8_t>(bytes[i]));
+    if (next.config == Configs::kDead) {
       return fail(ErrorCode::InvalidInput, fmt::format("{} may not come here, byte {} of {}",
                                                        shown(bytes, i), i, bytes.size()));
     }
-    if (config < Configs::kDead) {
+    if (next.config < Configs::kDead) {
       return too_many_readings();
     }
   }
-  place.config = config;
+  place = std::move(next);
   return {};
 }
 
@@ -235,19 +241,19 @@ std::string MaskTable::forced(Place& place, size_t most) const {
        config > Configs::kDead && !configs.ends(config) && bytes.size() < most;) {
     size_t ways = 0;
     ConfigId only = Configs::kDead;
+    uint8_t byte = 0;
     for (size_t byte_class = 0; byte_class < automaton_.classes() && ways < 2; ++byte_class) {
       const ConfigId next = configs.step_class(config, byte_class);
       if (next != Configs::kDead) {
         ways += next > Configs::kDead ? static_cast<size_t>(automaton_.members(byte_class)) : 2;
         only = next;
-        if (ways == 1) {
-          bytes.push_back(static_cast<char>(automaton_.member(byte_class)));
-        }
+        byte = automaton_.member(byte_class);
       }
     }
     if (ways != 1) {
       break;
     }
+    bytes.push_back(static_cast<char>(byte));
     config = only;
   }
   return bytes;

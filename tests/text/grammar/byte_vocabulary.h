@@ -1,4 +1,5 @@
-// A vocabulary that writes every text: the bytes, and longer tokens that cross the borders of rules.
+// A vocabulary that writes every text: the bytes, and longer tokens that cross the borders of
+// rules.
 #pragma once
 
 #include <memory>
@@ -18,11 +19,13 @@ inline std::shared_ptr<const TokenVocabulary> byte_vocabulary() {
   }
   tokens.emplace_back("</s>");
   for (const char* token :
-       {"{\"", "\":", "\": ", "\",", "\", ", "\"}", "},", "}}", "]]", "],", ", ", "[[", "[]", "{}",
-        "\": \"", "\",\"", "\", \"", "\"]", "true", "false", "null", "12", "123", "0.", ".5", "e1",
-        "  ", "\n  ", "\n    ", "abc", "ab", "a\"", "\\\"", "\\n", "\\u", "\xC3\xA9", "\xE4\xB8",
-        "\xAD", "e\xCC\x81", "\xF0\x9F\x98\x80", "foo", "bar", "ing", " the", "1, ", "-1", "(", "()",
-        "ab", "\xC3"}) {
+       {"{\"",    "\":", "\": ", "\",",      "\", ",     "\"}",  "},",        "}}",
+        "]]",     "],",  ", ",   "[[",       "[]",       "{}",   "\": \"",    "\",\"",
+        "\", \"", "\"]", "true", "false",    "null",     "12",   "123",       "0.",
+        ".5",     "e1",  "  ",   "\n  ",     "\n    ",   "abc",  "ab",        "a\"",
+        "\\\"",   "\\n", "\\u",  "\xC3\xA9", "\xE4\xB8", "\xAD", "e\xCC\x81", "\xF0\x9F\x98\x80",
+        "foo",    "bar", "ing",  " the",     "1, ",      "-1",   "(",         "()",
+        "ab",     "\xC3"}) {
     tokens.emplace_back(token);
   }
   const std::vector<int32_t> ends = {kByteEnd};
