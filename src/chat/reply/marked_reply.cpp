@@ -274,9 +274,9 @@ void MarkedReply::after_call() {
 }
 
 bool MarkedReply::takes_more_json() const {
-  const bool is_json =
-      format_.calls.shape == CallShape::Json || format_.calls.shape == CallShape::Llama;
-  return is_json && (body_is_bare_ || !format_.calls.end.empty());
+  const CallShape shape = format_.calls.shape;
+  return shape == CallShape::Llama ||
+         (shape == CallShape::Json && (body_is_bare_ || !format_.calls.end.empty()));
 }
 
 size_t MarkedReply::behind(std::string_view stream, bool last) {

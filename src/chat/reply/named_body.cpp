@@ -62,7 +62,6 @@ BodyStep NamedBody::take(std::string_view stream, bool last) {
         break;
       case Place::List:
         step = list_->take(rest, last);
-        held_ = list_->held();
         break;
     }
     whole.taken += step.taken;

@@ -17,7 +17,7 @@ class NamedBody : public CallBody {
 
   [[nodiscard]] BodyStep take(std::string_view stream, bool last) override;
 
-  [[nodiscard]] std::string_view held() const override { return held_; }
+  [[nodiscard]] std::string_view held() const override { return list_ ? list_->held() : held_; }
 
  private:
   enum class Place { Begin, Name, Id, BeforeArguments, Arguments, List };

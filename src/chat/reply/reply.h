@@ -63,7 +63,8 @@ struct ReplyTool {
 
 struct ReplyOptions {
   // The spellings of the vocabulary's control tokens. A marker that is one of them, or has one in
-  // it, counts only where the model wrote that token: the same letters in text are text.
+  // it, counts only where the model wrote that token: the same letters in text are text. A piece
+  // that is pushed as a control token and does not stand here is no marker.
   std::set<std::string, std::less<>> control_markers;
   // What the template wrote behind the last message to begin the reply, with what was written of it
   // for the model: "<|im_start|>assistant\n<think>\n". The reply begins where this ends, for

@@ -67,6 +67,12 @@ struct ReplyTables {
         add_calls(cells);
       } else if (cells[0] == "tags") {
         add_tags(cells);
+      } else if (cells[0] == "writes") {
+        CallFormat& format = last_calls(cells[1]);
+        format.written_open = marker_of(cells[2]);
+        format.written_call = marker_of(cells[3]);
+        format.written_between = marker_of(cells[4]);
+        format.written_close = marker_of(cells[5]);
       } else {
         MYNAH_CHECK(cells[0] == "thoughts", "a row of formats.tsv is of no kind");
         thoughts.push_back({.name = std::string(cells[1]),
@@ -94,10 +100,14 @@ struct ReplyTables {
     format.fenced = cells[9] == "fenced";
   }
 
+  CallFormat& last_calls(std::string_view name) {
+    MYNAH_CHECK(!calls.empty() && calls.back().name == name,
+                "a row of formats.tsv does not stand behind its calls");
+    return calls.back();
+  }
+
   void add_tags(const std::array<std::string_view, 10>& cells) {
-    MYNAH_CHECK(!calls.empty() && calls.back().name == cells[1],
-                "tags of formats.tsv stand behind no calls");
-    CallFormat& format = calls.back();
+    CallFormat& format = last_calls(cells[1]);
     format.function_begin = marker_of(cells[2]);
     format.name_end = marker_of(cells[3]);
     format.parameter_begin = marker_of(cells[4]);
