@@ -206,6 +206,22 @@ TEST(ReplyParser, EndsWhereBoundsAreReached) {
   EXPECT_FALSE(name.calls[0].valid);
 }
 
+TEST(ReplyParser, BoundsAreTheSameInEveryCut) {
+  const std::string key(kMostNameBytes + 40, 'k');
+  const ReplyFormat gemma = reply_format("gemma4", "gemma4");
+  const std::string text = "<|tool_call>call:f{" + key + "<|tool_call>call:f{a:1}<tool_call|>";
+  const std::string big(kMostArgumentBytes - 8, 'x');
+  Output bytes;
+  for (const char byte : text) {
+    bytes.emplace_back(std::string(1, byte), false);
+  }
+  EXPECT_EQ(parse(gemma, {}, bytes), parse_text(gemma, {}, text));
+  const ReplyFormat hermes = reply_format("hermes", "think");
+  const std::string begin = R"(<tool_call>{"name": "f", "arguments": {"a": ")";
+  EXPECT_EQ(parse(hermes, {}, {{begin + big, false}, {"\u20AC", false}, {"a", false}}),
+            parse_text(hermes, {}, begin + big + "\u20ACa"));
+}
+
 TEST(ReplyParser, BeginsACallThatWasBegunForTheModel) {
   ReplyOptions options;
   options.prompt_end = "<|im_start|>assistant\n<tool_call>\n{\"name\": \"f\", \"arguments\": ";

@@ -64,9 +64,8 @@ CallGrammar parameter_list(std::vector<Parameter> parameters, const std::string&
   const auto from = [&](size_t first) {
     CallGrammar all = sequence({parameters[first].grammar});
     for (size_t i = first + 1; i < parameters.size(); ++i) {
-      CallGrammar next = sequence({literal(between), parameters[i].grammar});
-      all.parts.push_back(parameters[i].required ? std::move(next)
-                                                 : wrapped(Kind::Optional, std::move(next)));
+      const CallGrammar next = sequence({literal(between), parameters[i].grammar});
+      all.parts.push_back(parameters[i].required ? next : wrapped(Kind::Optional, next));
     }
     return all;
   };

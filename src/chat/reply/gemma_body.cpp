@@ -4,6 +4,7 @@
 
 #include "chat/reply/reply_markers.h"
 #include "formats/json.h"
+#include "text/utf8.h"
 
 namespace mynah {
 namespace {
@@ -164,19 +165,16 @@ BodyStep GemmaBody::before(std::string_view stream, bool last) {
 
 BodyStep GemmaBody::key(std::string_view stream) {
   const size_t colon = std::min(stream.find(':'), stream.size());
-  const size_t end = end_of_word(stream.substr(0, colon));
-  append_spelled(word_, stream.substr(0, end));
-  if (end < colon || word_.size() > kMostNameBytes) {
-    context_.writer.arguments(word_);
-    return {.taken = end, .state = State::Broken};
+  if (end_of_word(stream.substr(0, colon)) < colon) {
+    return {.state = State::Broken};
   }
-  if (colon < stream.size()) {
-    tell(json_quoted(stripped_word(word_)));
-    context_.writer.arguments(": ");
-    place_ = Place::BeforeValue;
-    return {.taken = colon + 1};
+  if (colon == stream.size()) {
+    return {};
   }
-  return {.taken = end};
+  tell(json_quoted(stripped_word(stream.substr(0, colon))));
+  context_.writer.arguments(": ");
+  place_ = Place::BeforeValue;
+  return {.taken = colon + 1};
 }
 
 BodyStep GemmaBody::quoted_key(std::string_view stream, bool last) {
@@ -199,10 +197,11 @@ BodyStep GemmaBody::quoted_key(std::string_view stream, bool last) {
 BodyStep GemmaBody::word(std::string_view stream, bool /*last*/) {
   const size_t end =
       std::min({stream.find_first_of(kWordEnds), stream.find(kControlBegin), stream.size()});
-  word_ += stream.substr(0, end);
-  if (word_.size() > kMostArgumentBytes) {
-    return {.taken = end, .state = State::Broken};
+  if (size_t room = kMostArgumentBytes - word_.size(); end > room) {
+    room -= incomplete_utf8_tail(stream.substr(0, room));
+    return {.taken = room, .state = State::Broken};
   }
+  word_ += stream.substr(0, end);
   if (end < stream.size()) {
     const std::string word = stripped_word(word_);
     const auto value = parse_json(word, "value");

@@ -95,6 +95,7 @@ void ReplyWriter::begin_call(std::string_view name, std::string_view id) {
   edge();
   open_ = true;
   spoilt_ = false;
+  full_ = false;
   left_out_ = message_.calls.size() >= kMostCalls;
   if (left_out_) {
     return;
@@ -108,7 +109,7 @@ void ReplyWriter::begin_call(std::string_view name, std::string_view id) {
 }
 
 void ReplyWriter::arguments(std::string_view text) {
-  if (!open_ || left_out_ || text.empty()) {
+  if (!open_ || left_out_ || full_ || text.empty()) {
     return;
   }
   std::string& whole = message_.calls.back().arguments;
@@ -117,6 +118,7 @@ void ReplyWriter::arguments(std::string_view text) {
     room -= incomplete_utf8_tail(text.substr(0, room));
     text = text.substr(0, room);
     spoilt_ = true;
+    full_ = true;
     if (text.empty()) {
       return;
     }

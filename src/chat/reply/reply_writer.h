@@ -63,6 +63,7 @@ class ReplyWriter {
   bool open_ = false;      // a call was begun
   bool left_out_ = false;  // and is one too many
   bool spoilt_ = false;
+  bool full_ = false;  // no more arguments are taken
 };
 
 }  // namespace mynah
