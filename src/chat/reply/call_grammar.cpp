@@ -46,13 +46,6 @@ CallGrammar text_before(const std::string& end) {
   return sequence({{.kind = Kind::Until, .text = end, .parts = {}}, literal(end)});
 }
 
-std::string replaced(std::string text, std::string_view what, const std::string& with) {
-  if (const size_t at = text.find(what); at != std::string::npos) {
-    text.replace(at, what.size(), with);
-  }
-  return text;
-}
-
 struct Parameter {
   CallGrammar grammar;
   bool required = false;
@@ -134,14 +127,31 @@ Result<ToolDescription> describe(const ReplyTool& tool) {
   return description;
 }
 
-// The begin, the name, %a and the rest of a format's text for a call.
+// The format's text for a call, with the number, the name and the arguments in their places.
 CallGrammar filled_call(const CallFormat& format, const ToolDescription& tool) {
   const bool in_json = format.shape != CallShape::Named && format.shape != CallShape::Harmony;
-  const std::string text =
-      replaced(format.written_call, "%n", in_json ? json_escaped(tool.name) : tool.name);
-  const size_t arguments = text.find("%a");
-  return sequence({literal(text.substr(0, arguments)), json_of(tool.schema),
-                   literal(text.substr(arguments + 2))});
+  CallGrammar call = sequence({});
+  std::string text;
+  const auto end_text = [&] { call.parts.push_back(literal(std::exchange(text, {}))); };
+  const std::string& written = format.written_call;
+  for (size_t at = 0; at < written.size(); ++at) {
+    const std::string_view here = std::string_view(written).substr(at, 2);
+    if (here == "%n") {
+      text += in_json ? json_escaped(tool.name) : tool.name;
+    } else if (here == "%i") {
+      end_text();
+      call.parts.push_back(json_of({{"type", "integer"}, {"minimum", 0}}));
+    } else if (here == "%a") {
+      end_text();
+      call.parts.push_back(json_of(tool.schema));
+    } else {
+      text += written[at];
+      continue;
+    }
+    ++at;
+  }
+  end_text();
+  return call;
 }
 
 CallGrammar tagged_call(const CallFormat& format, const ToolDescription& tool,

@@ -32,8 +32,9 @@ struct CallFormat {
   // Tagged: each may be empty where the format has none.
   std::string function_begin, name_end, parameter_begin, parameter_name_end, value_begin,
       parameter_end, function_end;
-  // How a model is to write calls (call_grammar.h): before the first, one of them with %n for the
-  // name and %a for the arguments (Tagged: what stands between tags), between two, behind the last.
+  // How a model is to write calls (call_grammar.h): before the first; one of them with %n for the
+  // name, %a for the arguments and %i for a number (Tagged: what stands between tags); between two;
+  // behind the last.
   std::string written_open, written_call, written_between, written_close;
   bool bare = false;    // a JSON object at the content's beginning is a call, where there are tools
   bool fenced = false;  // `begin` is a fence of Markdown: a call only where there are tools
