@@ -123,26 +123,5 @@ INSTANTIATE_TEST_SUITE_P(HeadDim, CudaAttentionTest, testing::ValuesIn(subjects(
                                   std::to_string(subject.param.level);
                          });
 
-TEST(CudaRope, TurnsByFarPositionsAsNearOnes) {
-  ThreadPool pool(1);
-  const auto simulated = make_simt_backend(pool, {});
-  const auto ref = make_ref_backend();
-  const std::vector<int32_t> far = {99'999, 131'071, 1'000'003, 2'147'483'647, -77'777};
-  constexpr int64_t kColumns = 128;
-  const auto rows = static_cast<int64_t>(far.size());
-  const auto turned = [&](Backend& backend, float theta) {
-    const Tensor x = ops::from_host(backend, normals(rows * kColumns, 1), {rows, kColumns});
-    const Tensor positions = ops::from_host(backend, far, {rows});
-    return ops::to_host(backend, ops::rope(backend, x, positions, 1, theta));
-  };
-  for (const float theta : {10'000.0F, 1'000'000.0F}) {
-    const std::vector<float> wanted = turned(*ref, theta);
-    const std::vector<float> given = turned(*simulated, theta);
-    for (size_t i = 0; i < given.size(); ++i) {
-      EXPECT_NEAR(given[i], wanted[i], 1e-6F) << "element " << i << ", theta " << theta;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace mynah

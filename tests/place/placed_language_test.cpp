@@ -1,0 +1,154 @@
+// A language model where it is placed: what is written goes on elsewhere when its device dies, and
+// what is let go of is read again.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "place/made_up_placer.h"
+#include "place/placer.h"
+
+namespace mynah::place {
+namespace {
+
+constexpr const char* kModel = MYNAH_SOURCE_DIR "/tests/models/llama/golden/llama.gguf";
+
+const std::vector<int32_t>& prompt() {
+  static const std::vector<int32_t> kPrompt = {1, 17, 30, 5, 9, 22, 11};
+  return kPrompt;
+}
+
+// Adds tokens to a text and has what follows chosen, the likeliest, so many times.
+std::vector<int32_t> write(LanguageModel::Session& session, uint64_t text,
+                           std::vector<int32_t> tokens, int64_t begin, int count) {
+  std::vector<int32_t> written;
+  for (int i = 0; i < count; ++i) {
+    const StepRequest request{
+        .forks = {},
+        .forgotten = {},
+        .steps = {{.text = text, .begin = begin, .tokens = tokens, .wish = TokenWish{}}}};
+    const auto chosen = session.step(request);
+    if (!chosen) {
+      ADD_FAILURE() << chosen.error().message;
+      break;
+    }
+    begin += std::ssize(tokens);
+    tokens = {chosen->front().token};
+    written.push_back(tokens.front());
+  }
+  return written;
+}
+
+std::vector<int32_t> joined(std::vector<int32_t> first, const std::vector<int32_t>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+class PlacedLanguage : public ::testing::Test {
+ protected:
+  [[nodiscard]] PlacerOptions placer(const std::string& devices) const {
+    return test::placer_options(machine_, devices);
+  }
+
+  mynah::test::MadeUpMachine machine_;
+  LanguageFile file_{.path = kModel};
+};
+
+TEST_F(PlacedLanguage, WritesOnEachDeviceWhatThatDeviceWrites) {
+  Placer here(placer("cpu"));
+  const auto model = here.language(file_);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ((*model)->facts().architecture, "llama");
+  const auto session = (*model)->session();
+  const auto written = write(*session, 1, prompt(), 0, 12);
+  EXPECT_EQ(written.size(), 12U);
+  Placer card(placer("simt:0"));
+  const auto there = card.language(file_);
+  ASSERT_TRUE(there) << there.error().message;
+  EXPECT_EQ(card.device(card.id_of(file_)), "simt:0");
+  const auto far = (*there)->session();
+  EXPECT_EQ(write(*far, 1, prompt(), 0, 12).size(), 12U);
+}
+
+TEST_F(PlacedLanguage, AReplyWhoseDeviceDiesGoesOnElsewhere) {
+  std::vector<int32_t> whole;
+  {
+    Placer card(placer("simt:0"));
+    const auto model = card.language(file_);
+    ASSERT_TRUE(model) << model.error().message;
+    whole = write(*(*model)->session(), 1, prompt(), 0, 12);
+  }
+  PlacerOptions options = placer("simt:0,cpu");
+  options.faults = {{.stage = kLlmStage, .kind = FaultKind::Crash, .call = 5}};
+  Placer failing(options);
+  const auto model = failing.language(file_);
+  ASSERT_TRUE(model) << model.error().message;
+  const auto written = write(*(*model)->session(), 1, prompt(), 0, 12);
+  ASSERT_EQ(written.size(), 12U);
+  const auto moves = failing.state().openings().moves();
+  ASSERT_EQ(moves.size(), 1U);
+  EXPECT_EQ(failing.device(failing.id_of(file_)), "cpu");
+
+  // What was told before is as the device had it, and the rest as the processor goes on with that.
+  const std::vector<int32_t> before(written.begin(), written.begin() + 4);
+  EXPECT_EQ(before, std::vector<int32_t>(whole.begin(), whole.begin() + 4));
+  Placer here(placer("cpu"));
+  const auto processor = here.language(file_);
+  ASSERT_TRUE(processor);
+  EXPECT_EQ(joined(before, write(*(*processor)->session(), 1, joined(prompt(), before), 0, 8)),
+            written);
+}
+
+// Several texts, of which some were forked and cut: all of them are there on the next device.
+TEST_F(PlacedLanguage, AllTextsOfASessionMove) {
+  PlacerOptions options = placer("simt:0,cpu");
+  options.faults = {{.stage = kLlmStage, .kind = FaultKind::Crash, .call = 3}};
+  Placer failing(options);
+  const auto model = failing.language(file_);
+  ASSERT_TRUE(model) << model.error().message;
+  const auto session = (*model)->session();
+  write(*session, 1, prompt(), 0, 1);
+  StepRequest request{.forks = {{.from = 1, .to = 2, .length = 4}},
+                      .forgotten = {},
+                      .steps = {{.text = 2, .begin = 4, .tokens = {8}, .wish = TokenWish{}},
+                                {.text = 1, .begin = 7, .tokens = {3}, .wish = TokenWish{}}}};
+  ASSERT_TRUE(session->step(request));
+  // The third call dies: the first text goes on where it is cut, the second where it was.
+  request = {.forks = {},
+             .forgotten = {},
+             .steps = {{.text = 1, .begin = 6, .tokens = {4, 2}, .wish = TokenWish{}},
+                       {.text = 2, .begin = 5, .tokens = {6}, .wish = TokenWish{}}}};
+  const auto moved = session->step(request);
+  ASSERT_TRUE(moved) << moved.error().message;
+  EXPECT_EQ(failing.state().openings().moves().size(), 1U);
+  Placer here(placer("cpu"));
+  const auto processor = here.language(file_);
+  ASSERT_TRUE(processor);
+  const auto alone = (*processor)->session();
+  EXPECT_EQ(write(*alone, 1, {1, 17, 30, 5, 9, 22, 4, 2}, 0, 1), std::vector{(*moved)[0].token});
+  EXPECT_EQ(write(*alone, 2, {1, 17, 30, 5, 8, 6}, 0, 1), std::vector{(*moved)[1].token});
+}
+
+TEST_F(PlacedLanguage, WhatIsLetGoOfIsReadAgain) {
+  Placer here(placer("cpu"));
+  const auto model = here.language(file_);
+  ASSERT_TRUE(model) << model.error().message;
+  const auto whole = write(*(*model)->session(), 1, prompt(), 0, 10);
+  const auto session = (*model)->session();
+  const auto before = write(*session, 1, prompt(), 0, 5);
+  for (const ModelHooks& hooks : here.state().openings().hooks()) {
+    hooks.unload_after({});
+  }
+  EXPECT_TRUE(here.state().openings().open_places().empty());
+  const auto after = write(*session, 1, {before.back()}, std::ssize(prompt()) + 4, 5);
+  EXPECT_EQ(joined(before, after), whole);
+}
+
+TEST_F(PlacedLanguage, AFileThatIsNoneIsRefused) {
+  Placer here(placer("cpu"));
+  const auto none = here.language({.path = machine_.root / "none.gguf"});
+  ASSERT_FALSE(none);
+}
+
+}  // namespace
+}  // namespace mynah::place
