@@ -30,9 +30,10 @@ void expect_draw(const SampleRow& row, int32_t top) {
               "[sample] one token a row is drawn");
   MYNAH_CHECK(row.uniform >= 0.0F && row.uniform < 1.0F, "[sample] uniform outside [0, 1)");
   MYNAH_CHECK(row.top_k >= 0, "[sample] top_k is ", std::to_string(row.top_k));
-  MYNAH_CHECK(is_share(row.top_p) && is_share(row.min_p) && is_share(row.typical_p),
-              "[sample] top_p, min_p and typical_p are in [0, 1], got ", std::to_string(row.top_p),
-              ", ", std::to_string(row.min_p), " and ", std::to_string(row.typical_p));
+  MYNAH_CHECK(is_share(row.typical_p) && is_share(row.top_p) && is_share(row.min_p),
+              "[sample] typical_p, top_p and min_p are in [0, 1], got ",
+              std::to_string(row.typical_p), ", ", std::to_string(row.top_p), " and ",
+              std::to_string(row.min_p));
 }
 
 void expect_penalties(const SampleRow& row, std::span<const TokenPenalty> all, int64_t vocabulary) {

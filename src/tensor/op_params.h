@@ -259,18 +259,21 @@ struct TokenRange {
 // softmax of the values of all tokens that may come, at temperature 1 and before any filter. Where
 // fewer tokens than `top` may come, the rest have log probability -infinity and any index.
 //
-// Without a temperature the likeliest tokens are taken, the lower index first in a tie. With one, a
-// token is drawn from softmax(values / temperature) after the filters, in the order of Hugging
-// Face's generation (transformers, GenerationMixin._get_logits_processor), each on what the one
-// before left, renormalised; one token is always left:
+// Without a temperature the likeliest tokens are taken, the lower index first in a tie, and no
+// filter says anything. With one, a token is drawn from softmax(values / temperature) of what the
+// filters leave. They look at softmax(values), at temperature 1, each at what the one before left,
+// renormalised; one token is always left. Order and borders are those of llama.cpp's chain
+// (common/common.h, common_params_sampling::samplers; src/llama-sampler.cpp), which
+// tests/nn/decode/sampling_test.cpp compares with:
 //
 //   top_k      the k likeliest (Fan, Lewis and Dauphin 2018, arXiv:1805.04833)
+//   typical_p  the fewest of the smallest |-log p - H|, H the entropy, whose probabilities add up
+//              to more than typical_p (Meister et al. 2022, arXiv:2202.00666)
 //   top_p      the fewest likeliest whose probabilities add up to at least p (Holtzman et al. 2019,
 //              arXiv:1904.09751)
-//   min_p      those at least min_p times as likely as the likeliest (Nguyen et al. 2024,
+//   min_p      those at least min_p times as likely as the likeliest that is left, which are those
+//              whose value is at least its value + log(min_p) (Nguyen et al. 2024,
 //              arXiv:2407.01082)
-//   typical_p  the fewest of the smallest |-log p - H|, H the entropy, whose probabilities add up
-//              to at least typical_p (Meister et al. 2022, arXiv:2202.00666)
 //
 // The lower index wins every tie. Drawn is the token at which the running sum of the probabilities,
 // in order of index, passes `uniform`.
@@ -288,13 +291,13 @@ struct SampleRow {
   float temperature = 0.0F;  // 0: the likeliest; else drawn
   float uniform = 0.0F;      // in [0, 1): the draw's random number
   int32_t top_k = 0;         // 0: off
+  float typical_p = 1.0F;
   float top_p = 1.0F;
   float min_p = 0.0F;
-  float typical_p = 1.0F;
 
   // Whether anything but all tokens may be left to draw from.
   [[nodiscard]] bool filters() const {
-    return temperature > 0.0F && (top_k > 0 || top_p < 1.0F || min_p > 0.0F || typical_p < 1.0F);
+    return temperature > 0.0F && (top_k > 0 || typical_p < 1.0F || top_p < 1.0F || min_p > 0.0F);
   }
 };
 

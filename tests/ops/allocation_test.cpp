@@ -89,8 +89,8 @@ TEST_P(AllocationTest, ADecoderStepAllocatesNothingAfterWarmUp) {
   SampleRow filtered = plain;
   filtered.temperature = 1.0F;
   filtered.top_k = 9;
-  filtered.top_p = 0.9F;
   filtered.typical_p = 0.9F;
+  filtered.top_p = 0.9F;
   const std::vector<TokenPenalty> penalties = {{.token = 3, .factor = 1.3F},
                                                {.token = 40, .factor = TokenPenalty::kNever}};
 

@@ -1,4 +1,4 @@
-// Rows of the table: tokens drawn from what top_k, top_p, min_p and typical_p leave.
+// Rows of the table: tokens drawn from what top_k, typical_p, top_p and min_p leave.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -22,7 +22,8 @@ struct Token {
   double p;
 };
 
-// A distribution that filters cut one after the other, and the parameters that make them do so.
+// A distribution, at temperature 1, that filters cut one after the other, and the parameters that
+// make them do so.
 // Each stands in the middle between what keeps one token less and what keeps one more, and is
 // checked to be farther from both than sums are rounded.
 class Cut {
@@ -33,14 +34,10 @@ class Cut {
     for (int32_t id = 0; id < std::ssize(values); ++id) {
       const double value = static_cast<double>(values[static_cast<size_t>(id)]);
       if (value > -INFINITY) {
-        tokens_.push_back({id, value / row.temperature, 0.0});
+        tokens_.push_back({id, value, 0.0});
       }
     }
-    sort([](const Token& a, const Token& b) { return a.value > b.value; });
-    for (Token& token : tokens_) {
-      token.p = std::exp(token.value - tokens_[0].value);
-    }
-    renormalise();
+    weigh(1.0);
   }
 
   void top_k(int32_t k) {
@@ -57,10 +54,14 @@ class Cut {
     return row_;
   }
 
-  void top_p(int64_t count) { row_.top_p = share_of(count); }
+  void top_p(int64_t count) {
+    sort_by_likelihood();
+    row_.top_p = share_of(count);
+  }
 
   // At least so many, up to one that is less likely.
   void min_p(int64_t count) {
+    sort_by_likelihood();
     while (count < std::ssize(tokens_) && at(count).p > at(count - 1).p * (1.0 - rounding_)) {
       ++count;
     }
@@ -94,7 +95,7 @@ class Cut {
     if (tokens_.empty()) {
       return {row_};
     }
-    sort([](const Token& a, const Token& b) { return a.value > b.value; });
+    weigh(static_cast<double>(row_.temperature));
     const auto last = std::ranges::count_if(
                           tokens_, [&](const Token& token) { return token.p > 2.0 * rounding_; }) -
                       1;
@@ -120,6 +121,19 @@ class Cut {
   void sort(const Before& before) {
     std::ranges::sort(tokens_, {}, &Token::id);
     std::ranges::stable_sort(tokens_, before);
+  }
+
+  void sort_by_likelihood() {
+    sort([](const Token& a, const Token& b) { return a.value > b.value; });
+  }
+
+  // The shares at a temperature, the likeliest first.
+  void weigh(double temperature) {
+    sort_by_likelihood();
+    for (Token& token : tokens_) {
+      token.p = std::exp((token.value - tokens_[0].value) / temperature);
+    }
+    renormalise();
   }
 
   void renormalise() {
@@ -248,9 +262,9 @@ std::vector<float> whole(std::vector<float> values) {
 
 void all_four(Cut& cut) {
   cut.top_k(40);
-  cut.top_p(25);
-  cut.min_p(15);
-  cut.typical_p(6);
+  cut.typical_p(25);
+  cut.top_p(15);
+  cut.min_p(6);
 }
 
 struct Filter {
@@ -260,9 +274,9 @@ struct Filter {
 
 std::vector<Filter> filters() {
   return {{"top_k", [](Cut& cut) { cut.top_k(7); }},
+          {"typical_p", [](Cut& cut) { cut.typical_p(5); }},
           {"top_p", [](Cut& cut) { cut.top_p(9); }},
           {"min_p", [](Cut& cut) { cut.min_p(8); }},
-          {"typical_p", [](Cut& cut) { cut.typical_p(5); }},
           {"all four", all_four}};
 }
 
@@ -313,6 +327,33 @@ void add_ends(std::vector<OpCase>& table) {
         cut.set().typical_p = 1e-9F;
       },
       nothing);
+  add(
+      "a typical_p of 0",
+      [](Cut& cut) {
+        cut.typical_p(1);
+        cut.set().typical_p = 0.0F;
+      },
+      nothing);
+  add(
+      "top_p and min_p, whichever leaves fewer",
+      [](Cut& cut) {
+        cut.top_p(30);
+        cut.min_p(12);
+      },
+      nothing);
+  // The likeliest is the least typical: min_p is relative to the next, and so are the weights at a
+  // temperature at which that one's relative to the likeliest would be 0.
+  add(
+      "typical_p, min_p and a low temperature",
+      [](Cut& cut) {
+        cut.typical_p(50);
+        cut.min_p(20);
+      },
+      [](Given& g) {
+        g.logits = normals(kFew, 59, 0.1F);
+        g.logits[17] = 2.0F;
+        g.row.temperature = 0.01F;
+      });
   add(
       "all four of one token",
       [](Cut& cut) {

@@ -29,7 +29,7 @@ Distribution normalised(Distribution p) {
   return p;
 }
 
-Distribution softmax(const std::vector<float>& logits, double temperature) {
+Distribution softmax(const std::vector<float>& logits, double temperature = 1.0) {
   Distribution p;
   for (size_t i = 0; i < logits.size(); ++i) {
     p[static_cast<int32_t>(i)] = std::exp(static_cast<double>(logits[i]) / temperature);
@@ -70,12 +70,29 @@ double less_likely(double share) {
   return -share;
 }
 
-// Top-k, nucleus, min-p and locally typical sampling, each where the row wants it.
+// A distribution of temperature 1 at another: p^(1 / temperature) is e^(x / temperature) but for a
+// factor.
+Distribution at_temperature(Distribution p, double temperature) {
+  for (auto& [token, share] : p) {
+    share = std::pow(share, 1.0 / temperature);
+  }
+  return normalised(p);
+}
+
+// Top-k, locally typical, nucleus and min-p sampling, each where the row wants it.
 Distribution filtered(Distribution p, const SampleRow& row) {
   if (row.top_k > 0) {
     const auto order = ranked(p, less_likely);
     p = of_tokens(p,
                   std::span(order).first(std::min(order.size(), static_cast<size_t>(row.top_k))));
+  }
+  if (row.typical_p < 1.0F) {
+    double entropy = 0.0;
+    for (const auto& [token, share] : p) {
+      entropy -= share * std::log(share);
+    }
+    p = nucleus(p, ranked(p, [&](double share) { return std::abs(-std::log(share) - entropy); }),
+                row.typical_p);
   }
   if (row.top_p < 1.0F) {
     p = nucleus(p, ranked(p, less_likely), row.top_p);
@@ -86,15 +103,7 @@ Distribution filtered(Distribution p, const SampleRow& row) {
     std::erase_if(p, [&](const auto& entry) { return entry.second < row.min_p * largest; });
     p = normalised(p);
   }
-  if (row.typical_p < 1.0F) {
-    double entropy = 0.0;
-    for (const auto& [token, share] : p) {
-      entropy -= share * std::log(share);
-    }
-    p = nucleus(p, ranked(p, [&](double share) { return std::abs(-std::log(share) - entropy); }),
-                row.typical_p);
-  }
-  return p;
+  return at_temperature(p, row.temperature);
 }
 
 class SampleTest : public testing::Test {
@@ -150,23 +159,23 @@ TEST_F(SampleTest, DrawsFromWhatTheFiltersLeave) {
       {.top_k = 7},
       {.top_k = 1},
       {.top_k = 1000},
+      {.typical_p = 0.41F},
+      {.typical_p = 0.93F},
       {.top_p = 0.73F},
       {.top_p = 0.001F},
       {.min_p = 0.21F},
-      {.typical_p = 0.41F},
-      {.typical_p = 0.93F},
       {.top_k = 20, .top_p = 0.83F},
+      {.typical_p = 0.61F, .min_p = 0.07F},
       {.top_p = 0.83F, .min_p = 0.11F},
-      {.min_p = 0.07F, .typical_p = 0.61F},
-      {.top_k = 30, .top_p = 0.91F, .min_p = 0.03F, .typical_p = 0.77F}};
+      {.top_k = 30, .typical_p = 0.87F, .top_p = 0.83F, .min_p = 0.03F}};
   const std::vector<float> logits = normals(40, 5, 1.5F);
   std::vector<float> ties = logits;
   std::ranges::transform(ties, ties.begin(), [](float x) { return std::round(x); });
   for (SampleRow row : rows) {
     for (const float temperature : {0.6F, 1.0F}) {
       row.temperature = temperature;
-      expect_drawn(logits, row, filtered(softmax(logits, temperature), row));
-      expect_drawn(ties, row, filtered(softmax(ties, temperature), row));
+      expect_drawn(logits, row, filtered(softmax(logits), row));
+      expect_drawn(ties, row, filtered(softmax(ties), row));
     }
   }
 }
@@ -177,6 +186,23 @@ TEST_F(SampleTest, TypicalTokensNeedNotBeTheLikeliest) {
                                      std::log(0.2F)};
   const SampleRow row{.temperature = 1.0F, .typical_p = 0.3F};
   expect_drawn(logits, row, {{1, 0.5}, {2, 0.5}});
+}
+
+TEST_F(SampleTest, MinPIsRelativeToTheLikeliestThatIsLeft) {
+  // -log p - H, H 1.89: -0.88 of the likeliest, 0.76 of 0.06, 0.47 of the others. 0.06 is more than
+  // half of these, but not of the likeliest.
+  std::vector<float> logits(8, std::log(0.08F));
+  logits[0] = std::log(0.31F);
+  logits[1] = std::log(0.06F);
+  const SampleRow row{.temperature = 1.0F, .typical_p = 0.6F, .min_p = 0.5F};
+  expect_drawn(logits, row, normalised({{1, 6}, {2, 8}, {3, 8}, {4, 8}, {5, 8}, {6, 8}, {7, 8}}));
+}
+
+TEST_F(SampleTest, TypicalTokensAreMoreThanTheirShareTheLikeliestMayBeJustThat) {
+  const std::vector<float> equal(4, 0.0F);
+  expect_drawn(equal, {.temperature = 1.0F, .typical_p = 0.5F},
+               normalised({{0, 1}, {1, 1}, {2, 1}}));
+  expect_drawn(equal, {.temperature = 1.0F, .top_p = 0.5F}, normalised({{0, 1}, {1, 1}}));
 }
 
 TEST_F(SampleTest, LogProbabilitiesAreOfAllTokensThatMayCome) {
@@ -191,7 +217,7 @@ TEST_F(SampleTest, LogProbabilitiesAreOfAllTokensThatMayCome) {
 
 TEST_F(SampleTest, WithoutATemperatureNothingIsFiltered) {
   const std::vector<float> logits = {1, 3, 2, 5};
-  const SampleRow row{.top_k = 1, .top_p = 0.1F, .min_p = 1.0F, .typical_p = 0.1F};
+  const SampleRow row{.top_k = 1, .typical_p = 0.1F, .top_p = 0.1F, .min_p = 1.0F};
   const auto sampled =
       ops::sample(ref_, make(logits, {1, 4}), {.rows = std::span(&row, 1), .top = 4});
   EXPECT_THAT(std::vector<int32_t>(ops::to_host_i32(ref_, sampled.ids)),

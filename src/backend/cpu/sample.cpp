@@ -74,13 +74,13 @@ class Range {
     return span_.begin;
   }
 
-  // The same as exp_sum, of more exact sums.
-  [[nodiscard]] double mass(float shift, double inverse_temperature) const {
+  // The same as exp_sum at temperature 1, of more exact sums.
+  [[nodiscard]] double mass(float shift) const {
     double sum = 0.0;
     for (int64_t i = 0; i < runs(); ++i) {
       if (maxima_[i] > -std::numeric_limits<float>::infinity()) {
         sum += kernels_.masked_exp_sum(row_ + run(i).begin, mask_at(run(i).begin), run(i).length,
-                                       shift, static_cast<float>(inverse_temperature));
+                                       shift, 1.0F);
       }
     }
     return sum;
@@ -133,19 +133,22 @@ class Filters {
       std::nth_element(begin(), begin() + row.top_k, end(), likelier);
       count_ = row.top_k;
     }
+    if (row.typical_p < 1.0F) {
+      keep_typical(row.typical_p);
+      largest_ = std::max_element(begin(), end(), [](const Candidate& a, const Candidate& b) {
+                   return a.logit < b.logit;
+                 })->logit;
+    }
     if (row.top_p < 1.0F) {
-      keep_share(row.top_p * (row.top_k > 0 ? mass() : total_), likelier);
+      keep_share(row.top_p * (total_ > 0.0 ? total_ : mass(1.0)), likelier, std::greater_equal());
     }
     if (row.min_p > 0.0F) {
       // What is left keeps its order, which the draw wants.
-      count_ = std::remove_if(begin(), end(),
-                              [&](const Candidate& candidate) {
-                                return weight(candidate) < static_cast<double>(row.min_p);
-                              }) -
+      const float lowest = lowest_of_min_p(row.min_p);
+      count_ = std::remove_if(
+                   begin(), end(),
+                   [lowest](const Candidate& candidate) { return candidate.logit < lowest; }) -
                begin();
-    }
-    if (row.typical_p < 1.0F) {
-      keep_typical(row.typical_p);
     }
   }
 
@@ -155,10 +158,10 @@ class Filters {
     if (!std::is_sorted(begin(), end(), by_token)) {
       std::sort(begin(), end(), by_token);
     }
-    const double goal = static_cast<double>(uniform) * mass();
+    const double goal = static_cast<double>(uniform) * mass(inverse_);
     double sum = 0.0;
     for (int64_t i = 0; i < count_; ++i) {
-      sum += weight(candidates_[i]);
+      sum += weight(candidates_[i], inverse_);
       if (sum > goal) {
         return candidates_[i].token;
       }
@@ -171,23 +174,28 @@ class Filters {
 
   [[nodiscard]] Candidate* end() const { return begin() + count_; }
 
-  // Relative to the largest logit's.
-  [[nodiscard]] double weight(const Candidate& candidate) const {
-    return std::exp(static_cast<double>(candidate.logit - largest_) * inverse_);
+  // Relative to the largest logit's. The filters' temperature is 1, the draw's is the row's.
+  [[nodiscard]] double weight(const Candidate& candidate, double inverse_temperature) const {
+    return std::exp(static_cast<double>(candidate.logit - largest_) * inverse_temperature);
   }
 
   // The weight of all candidates.
-  [[nodiscard]] double mass() const {
+  [[nodiscard]] double mass(double inverse_temperature) const {
     double sum = 0.0;
     for (const Candidate* candidate = begin(); candidate != end(); ++candidate) {
-      sum += weight(*candidate);
+      sum += weight(*candidate, inverse_temperature);
     }
     return sum;
   }
 
   void gather(HostPool& memory, const Range& first, const Range& second, const SampleRow& row) {
-    const double lowest = row.top_k > 0 ? lowest_of_top_k(memory, first, second, row.top_k)
-                                        : lowest_of_shares(first, second, row);
+    double lowest = -std::numeric_limits<double>::infinity();
+    if (row.top_k > 0) {
+      lowest = lowest_of_top_k(memory, first, second, row.top_k);
+    } else if (row.typical_p == 1.0F) {
+      lowest = std::max(lowest_of_top_p(first, second, row.top_p),
+                        static_cast<double>(lowest_of_min_p(row.min_p)));
+    }
     for (const Range* const range : {&first, &second}) {
       for (int64_t i = 0; i < range->runs(); ++i) {
         if (range->largest_of_run(i) < lowest) {
@@ -221,25 +229,28 @@ class Filters {
     return largest[k - 1];
   }
 
-  // No token below this is left by top_p or min_p, whichever comes first: n tokens, each less than
-  // (1 - top_p) / n of the whole, are less than 1 - top_p of it together, and the others enough.
-  // A little lower than that, for what sums of f32 round.
-  double lowest_of_shares(const Range& first, const Range& second, const SampleRow& row) {
-    constexpr double kSlack = 0.5;
-    double smallest = row.min_p;
-    if (row.top_p < 1.0F) {
-      total_ = first.mass(largest_, inverse_) + second.mass(largest_, inverse_);
-      smallest = (1.0 - static_cast<double>(row.top_p)) * total_ /
-                 static_cast<double>(first.span().length + second.span().length);
+  // No token below this is left by top_p: n tokens, each less than (1 - top_p) / n of the whole,
+  // are less than 1 - top_p of it together, and the others enough. A little lower than that, for
+  // what sums of f32 round.
+  double lowest_of_top_p(const Range& first, const Range& second, float top_p) {
+    if (top_p == 1.0F) {
+      return -std::numeric_limits<double>::infinity();
     }
-    return smallest > 0.0 ? static_cast<double>(largest_) + std::log(kSlack * smallest) / inverse_
-                          : -std::numeric_limits<double>::infinity();
+    constexpr double kSlack = 0.5;
+    total_ = first.mass(largest_) + second.mass(largest_);
+    return static_cast<double>(largest_) +
+           std::log(kSlack * (1.0 - static_cast<double>(top_p)) * total_ /
+                    static_cast<double>(first.span().length + second.span().length));
   }
 
-  // Leaves the fewest candidates, in an order, whose weights add up to `goal`, at least one. Those
-  // that come first in it are sorted, more and more of them, until they do.
-  template <class Before>
-  void keep_share(double goal, const Before& before) {
+  // No token below this is left by min_p; -infinity where that is off.
+  [[nodiscard]] float lowest_of_min_p(float min_p) const { return largest_ + std::log(min_p); }
+
+  // Leaves the fewest candidates, in an order, whose weights add up to enough, at least one:
+  // enough(sum, goal). Those that come first in it are sorted, more and more of them, until they
+  // do.
+  template <class Before, class Enough>
+  void keep_share(double goal, const Before& before, const Enough& enough) {
     double sum = 0.0;
     int64_t chunk = 64;
     for (Candidate* sorted = begin(); sorted != end(); chunk *= 4) {
@@ -247,8 +258,8 @@ class Filters {
       std::nth_element(sorted, chunk_end, end(), before);
       std::sort(sorted, chunk_end, before);
       for (; sorted != chunk_end; ++sorted) {
-        sum += weight(*sorted);
-        if (sum >= goal) {
+        sum += weight(*sorted, 1.0);
+        if (enough(sum, goal)) {
           count_ = sorted + 1 - begin();
           return;
         }
@@ -256,27 +267,28 @@ class Filters {
     }
   }
 
-  // |-log p - H| is the distance of a logit from their mean under p, divided by the temperature:
-  // with p = e^x / Z, -log p is log Z - x, and H is log Z - E[x].
+  // |-log p - H| is the distance of a logit from their mean under p: with p = e^x / Z, -log p is
+  // log Z - x, and H is log Z - E[x].
   void keep_typical(float share) {
     double total = 0.0;
     double sum = 0.0;
     for (const Candidate* candidate = begin(); candidate != end(); ++candidate) {
-      const double own = weight(*candidate);
+      const double own = weight(*candidate, 1.0);
       total += own;
       sum += own * static_cast<double>(candidate->logit);
     }
     const double mean = sum / total;
-    keep_share(share * total, [mean](const Candidate& a, const Candidate& b) {
+    const auto more_typical = [mean](const Candidate& a, const Candidate& b) {
       const double of_a = std::abs(static_cast<double>(a.logit) - mean);
       const double of_b = std::abs(static_cast<double>(b.logit) - mean);
       return of_a != of_b ? of_a < of_b : a.token < b.token;
-    });
+    };
+    keep_share(share * total, more_typical, std::greater());
   }
 
-  float largest_;
+  float largest_;       // of what the filters so far left
   double inverse_;      // of the temperature
-  double total_ = 0.0;  // weight of all tokens, where top_p comes first
+  double total_ = 0.0;  // weight of all tokens, where top_p comes first; else 0
   Scratch<Candidate> candidates_;
   int64_t count_ = 0;
 };

@@ -26,9 +26,9 @@ static_assert(offsetof(SampleRow, penalties_count) == offsetof(simt::SampleRow, 
 static_assert(offsetof(SampleRow, temperature) == offsetof(simt::SampleRow, temperature));
 static_assert(offsetof(SampleRow, uniform) == offsetof(simt::SampleRow, uniform));
 static_assert(offsetof(SampleRow, top_k) == offsetof(simt::SampleRow, top_k));
+static_assert(offsetof(SampleRow, typical_p) == offsetof(simt::SampleRow, typical_p));
 static_assert(offsetof(SampleRow, top_p) == offsetof(simt::SampleRow, top_p));
 static_assert(offsetof(SampleRow, min_p) == offsetof(simt::SampleRow, min_p));
-static_assert(offsetof(SampleRow, typical_p) == offsetof(simt::SampleRow, typical_p));
 static_assert(std::is_trivially_copyable_v<TokenPenalty>);
 static_assert(sizeof(TokenPenalty) == sizeof(simt::TokenPenalty));
 static_assert(offsetof(TokenPenalty, token) == offsetof(simt::TokenPenalty, token));

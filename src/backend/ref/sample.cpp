@@ -61,29 +61,37 @@ std::vector<double> allowed(std::span<const float> logits, const float* mask,
   return values;
 }
 
-// Tokens with the weights, relative to the likeliest one's, of softmax(values / temperature).
+// Tokens with the weights, relative to the likeliest one's, of softmax(values).
 struct Weighted {
   double value;
   double weight;
   int64_t id;
 };
 
-// Leaves the fewest of the first whose weights add up to `share` of all, at least one.
-void keep_share(std::vector<Weighted>& tokens, double share) {
+// Leaves the fewest of the first whose weights add up to enough, at least one:
+// enough(sum, share of all).
+template <class Enough>
+void keep_share(std::vector<Weighted>& tokens, double share, const Enough& enough) {
   double total = 0.0;
   for (const Weighted& token : tokens) {
     total += token.weight;
   }
   double sum = 0.0;
   size_t kept = 0;
-  while (kept < tokens.size() && (kept == 0 || sum < share * total)) {
+  while (kept < tokens.size() && (kept == 0 || !enough(sum, share * total))) {
     sum += tokens[kept++].weight;
   }
   tokens.resize(kept);
 }
 
+void sort_by_likelihood(std::vector<Weighted>& tokens) {
+  std::ranges::sort(tokens, [](const Weighted& a, const Weighted& b) {
+    return a.value != b.value ? a.value > b.value : a.id < b.id;
+  });
+}
+
 // Leaves the most typical tokens. With p = e^x / Z, -log p is log Z - x and H is log Z - E[x], so
-// that |-log p - H| is |x - E[x]|; x is value / temperature, which scales all of them alike.
+// that |-log p - H| is |x - E[x]|.
 void keep_typical(std::vector<Weighted>& tokens, double share) {
   double total = 0.0;
   double sum = 0.0;
@@ -96,7 +104,7 @@ void keep_typical(std::vector<Weighted>& tokens, double share) {
     const double of_b = std::abs(b.value - sum / total);
     return of_a != of_b ? of_a < of_b : a.id < b.id;
   });
-  keep_share(tokens, share);
+  keep_share(tokens, share, std::greater());
 }
 
 // The values that the filters leave, -infinity elsewhere.
@@ -106,19 +114,26 @@ std::vector<double> filtered(std::span<const double> values, const SampleRow& sa
   for (int64_t id = 0; id < std::ssize(values); ++id) {
     const double value = values[static_cast<size_t>(id)];
     if (value > -INFINITY) {
-      tokens.push_back({value, std::exp((value - highest) / sample.temperature), id});
+      tokens.push_back({value, std::exp(value - highest), id});
     }
   }
-  std::ranges::stable_sort(tokens, std::greater(), &Weighted::value);
+  sort_by_likelihood(tokens);
   if (sample.top_k > 0 && std::ssize(tokens) > sample.top_k) {
     tokens.resize(static_cast<size_t>(sample.top_k));
   }
-  if (sample.top_p < 1.0F) {
-    keep_share(tokens, sample.top_p);
-  }
-  std::erase_if(tokens, [&](const Weighted& token) { return token.weight < sample.min_p; });
   if (sample.typical_p < 1.0F) {
     keep_typical(tokens, sample.typical_p);
+    sort_by_likelihood(tokens);
+  }
+  if (sample.top_p < 1.0F) {
+    keep_share(tokens, sample.top_p, std::greater_equal());
+  }
+  if (sample.min_p > 0.0F && !tokens.empty()) {
+    // In f32, as values are: both sides of the border are the same on every processor.
+    const float lowest = static_cast<float>(tokens.front().value) + std::log(sample.min_p);
+    std::erase_if(tokens, [lowest](const Weighted& token) {
+      return token.value < static_cast<double>(lowest);
+    });
   }
   std::vector<double> left(values.size(), -INFINITY);
   for (const Weighted& token : tokens) {

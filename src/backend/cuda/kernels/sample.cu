@@ -2,7 +2,7 @@
 // the maxima, the sums of exponentials and each thread's best; a token more of the best few costs
 // its thread another look at its own share, a draw costs one more reading of the row. Each filter
 // but min_p costs some 20 readings more: at most 33, and one more for each bit of an index where
-// tokens tie.
+// tokens tie; typical_p one more.
 #include "backend/cuda/kernels/best.h"
 #include "backend/cuda/kernels/math.h"
 #include "backend/cuda/kernels/sample_args.h"
@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kThreads = 1024;
 constexpr int kFilteredThreads = 512;  // the filters need more registers
-constexpr float kLog2OfE = 1.44269504F;
 
 // e^(value - most); 0 for -infinity.
 inline float part_of(float value, float most) {
@@ -124,7 +123,8 @@ inline float warp_running_sum(float value) {
 template <bool kFiltered>
 struct Sampler {
   const Filters& filters;
-  int share;  // tokens of a warp
+  float scale;  // log2(e) / temperature
+  int share;    // tokens of a warp
 
   [[nodiscard]] float part(int id) const {
     const TokenRange& first = filters.first;
@@ -138,7 +138,7 @@ struct Sampler {
     if (kFiltered && !filters.keep(value, id)) {
       return 0.0F;
     }
-    return value == -kInfinity ? 0.0F : exp2_fast(filters.x_of(value));
+    return value == -kInfinity ? 0.0F : exp2_fast((value - filters.most_left) * scale);
   }
 
   // Of the tokens of this warp, in every lane.
@@ -232,15 +232,12 @@ MYNAH_INLINE void sample_row(const SampleArgs& args, const BlockMemory& memory) 
   if (wanted.temperature > 0.0F && mass.most > -kInfinity) {
     const int runs = (args.vocabulary + kWarp - 1) / kWarp;
     const int share = (runs + warp_count() - 1) / warp_count() * kWarp;
-    Filters filters{.row = row,
-                    .first = first,
-                    .second = second,
-                    .most = mass.most,
-                    .scale = kLog2OfE / wanted.temperature};
+    Filters filters{
+        .row = row, .first = first, .second = second, .most = mass.most, .most_left = mass.most};
     if constexpr (kFiltered) {
       filters.set(wanted, args.vocabulary, sums);
     }
-    const Sampler<kFiltered> sampler{filters, share};
+    const Sampler<kFiltered> sampler{filters, kLog2OfE / wanted.temperature, share};
     const float own = sampler.sum();
     barrier();
     if (lane() == 0) {

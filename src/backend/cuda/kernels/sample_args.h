@@ -21,9 +21,9 @@ struct SampleRow {
   float temperature;
   float uniform;
   int32_t top_k;
+  float typical_p;
   float top_p;
   float min_p;
-  float typical_p;
 };
 
 struct TokenPenalty {

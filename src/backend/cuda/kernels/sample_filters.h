@@ -1,10 +1,12 @@
-// Which tokens top_k, top_p, min_p and typical_p leave (SampleRow, tensor/op_params.h).
+// Which tokens top_k, typical_p, top_p and min_p leave (SampleRow, tensor/op_params.h).
 #pragma once
 
 #include "backend/cuda/kernels/math.h"
 #include "backend/cuda/kernels/sample_row.h"
 
 namespace mynah::simt {
+
+inline constexpr float kLog2OfE = 1.44269504F;
 
 // Unsigned numbers in the order of floats, both zeros one.
 inline uint32_t order_of(float value) {
@@ -14,7 +16,7 @@ inline uint32_t order_of(float value) {
 
 inline bool is_filtered(const SampleRow& row) {
   return row.temperature > 0.0F &&
-         (row.top_k > 0 || row.top_p < 1.0F || row.min_p > 0.0F || row.typical_p < 1.0F);
+         (row.top_k > 0 || row.typical_p < 1.0F || row.top_p < 1.0F || row.min_p > 0.0F);
 }
 
 // What some tokens come to; the more of them, the more, also as rounded.
@@ -31,15 +33,15 @@ struct Filters {
   const Row& row;
   TokenRange first;
   TokenRange second;
-  float most;
-  float scale;  // log2(e) / temperature
+  float most;       // of all tokens that may come
+  float most_left;  // of those that are kept
   int index_bits = 1;
   uint64_t likely = 0;
   uint64_t typical = 0;
-  float mean = 0.0F;  // of x, by the weights
+  float mean = 0.0F;  // of x, by the weights, where the most typical are wanted
 
-  // Binary logarithm of a token's weight, relative to the likeliest one's.
-  [[nodiscard]] float x_of(float value) const { return (value - most) * scale; }
+  // Binary logarithm of a token's weight, relative to the likeliest one's, at temperature 1.
+  [[nodiscard]] float x_of(float value) const { return (value - most) * kLog2OfE; }
 
   // |-log p - H| is the distance of x from its mean under p: with p = e^x / Z, -log p is log Z - x
   // and H is log Z - E[x].
@@ -82,32 +84,53 @@ struct Filters {
             block_sum(own.moment, scratch)};
   }
 
+  // The largest that is kept, in every thread; scratch as block_max's. All threads call it.
+  [[nodiscard]] float largest(const Shared<float>& scratch) const {
+    float own = -kInfinity;
+    MYNAH_ROLLED
+    for (int range = 0; range < 2; ++range) {
+      const TokenRange tokens = range == 0 ? first : second;
+      MYNAH_ROLLED
+      for (int id = tokens.begin + thread_index(); id < tokens.end; id += kTurns * thread_count()) {
+        float values[kTurns];
+        read(row, id, tokens.end, values);
+        for (int k = 0; k < kTurns; ++k) {
+          own = keep(values[k], id + k * thread_count()) ? maximum(own, values[k]) : own;
+        }
+      }
+    }
+    return block_max(own, scratch);
+  }
+
   // All threads call it; scratch as measured()'s.
   void set(const SampleRow& wanted, int vocabulary, const Shared<float>& scratch) {
     while (vocabulary > 1 << index_bits) {
       ++index_bits;
     }
 
-    enum { kTopK, kTopP, kMinP, kTypicalP, kCount };
+    enum { kTopK, kTypicalP, kTopP, kCount };
 
     MYNAH_ROLLED
     for (int filter = kTopK; filter < kCount; ++filter) {
-      if (filter == kMinP) {
-        const float least = most + log(wanted.min_p) * wanted.temperature;
-        const uint64_t from = static_cast<uint64_t>(order_of(least)) << index_bits;
-        likely = wanted.min_p > 0.0F && from > likely ? from : likely;
-        continue;
-      }
       const float share = filter == kTypicalP ? wanted.typical_p : wanted.top_p;
       if (filter == kTopK ? wanted.top_k > 0 : share < 1.0F) {
         shorten(filter == kTypicalP, filter == kTopK ? static_cast<float>(wanted.top_k) : 0.0F,
                 share, scratch);
       }
     }
+    if (typical != 0) {
+      most_left = largest(scratch);
+    }
+    if (wanted.min_p > 0.0F) {
+      const float least = most_left + log(wanted.min_p);
+      const uint64_t from = static_cast<uint64_t>(order_of(least)) << index_bits;
+      likely = from > likely ? from : likely;
+    }
   }
 
   // Leaves the fewest in one of the orders that are `tokens`, where that is above 0, or else
-  // `share` of all that are left; at least one. All threads call it.
+  // `share` of all that are left, of the typical ones more than that; at least one. All threads
+  // call it.
   void shorten(bool by_typical, float tokens, float share, const Shared<float>& scratch) {
     // What is kept from `low` on suffices; what is from `high` on does not.
     uint64_t low = by_typical ? 0 : likely;
@@ -123,11 +146,11 @@ struct Filters {
       const Measure found = measured(scratch);
       if (goal < 0.0F) {
         goal = tokens > 0.0F ? tokens : share * found.mass;
-        mean = found.moment / found.mass;
+        mean = by_typical ? found.moment / found.mass : mean;
         from_low = found.count;
       }
       const float reached = tokens > 0.0F ? found.count : found.mass;
-      const bool enough = found.count > 0.0F && reached >= goal;
+      const bool enough = found.count > 0.0F && (by_typical ? reached > goal : reached >= goal);
       if (trial == low && !enough) {
         return;  // fewer than wanted
       }
