@@ -51,8 +51,9 @@ void expect_penalties(const SampleRow& row, std::span<const TokenPenalty> all, i
                 std::to_string(last));
     MYNAH_CHECK(penalty.factor > 0.0F, "[sample] a penalty's factor is above 0, got ",
                 std::to_string(penalty.factor));
-    MYNAH_CHECK(std::isfinite(penalty.offset), "[sample] a penalty's offset is ",
-                std::to_string(penalty.offset));
+    MYNAH_CHECK(std::isfinite(penalty.offset) && std::isfinite(penalty.bias),
+                "[sample] a penalty's offset is ", std::to_string(penalty.offset), ", its bias ",
+                std::to_string(penalty.bias));
     last = penalty.token;
   }
 }

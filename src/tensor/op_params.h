@@ -219,10 +219,11 @@ struct StftParams {
   }
 };
 
-// A token whose logit is changed before anything else: x becomes x * factor where it is below zero,
-// else x / factor (repetition: Keskar et al. 2019, CTRL, arXiv:1909.05858, section 4.1, as
-// CTranslate2 does it), and then less by the offset (presence_penalty + frequency_penalty * count
-// as OpenAI's API reference defines them; a negative one is a logit bias).
+// A token whose logit is changed before anything else: first more by the bias (logit_bias of
+// OpenAI's API reference); then x becomes x * factor where it is below zero, else x / factor
+// (repetition: Keskar et al. 2019, CTRL, arXiv:1909.05858, section 4.1, as CTranslate2 and
+// llama.cpp do it); then less by the offset (presence_penalty + frequency_penalty * count of
+// OpenAI's). That is also llama.cpp's order (common/sampling.cpp, common_sampler_init).
 struct TokenPenalty {
   // As a factor: the token never comes.
   static constexpr float kNever = std::numeric_limits<float>::infinity();
@@ -230,12 +231,14 @@ struct TokenPenalty {
   int32_t token = 0;
   float factor = 1.0F;  // above 0
   float offset = 0.0F;
+  float bias = 0.0F;
 
   [[nodiscard]] float of(float logit) const {
     if (factor == kNever) {
       return -std::numeric_limits<float>::infinity();
     }
-    return (logit < 0.0F ? logit * factor : logit / factor) - offset;
+    const float biased = logit + bias;
+    return (biased < 0.0F ? biased * factor : biased / factor) - offset;
   }
 };
 

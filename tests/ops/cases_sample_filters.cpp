@@ -381,7 +381,8 @@ void add_ends(std::vector<OpCase>& table) {
     for (int32_t token = 2; token < kMany; token += 5) {
       g.penalties.push_back({.token = token,
                              .factor = token % 3 == 0 ? TokenPenalty::kNever : 1.2F,
-                             .offset = token % 2 == 0 ? 1.5F : -2.0F});
+                             .offset = token % 2 == 0 ? 1.5F : -2.0F,
+                             .bias = token % 4 == 0 ? 0.75F : 0.0F});
     }
   });
 }

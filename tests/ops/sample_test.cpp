@@ -271,19 +271,20 @@ TEST_F(SampleTest, PenaltiesComeBeforeTheRangesAndTheMasks) {
                                    -INFINITY));
 }
 
-TEST_F(SampleTest, OffsetsAreSubtractedAfterFactors) {
+TEST_F(SampleTest, BiasesAreAddedBeforeFactorsAndOffsetsSubtractedAfter) {
   const TokenPenalty said_twice{.token = 0, .factor = 2.0F, .offset = 0.5F + 2 * 0.25F};
   EXPECT_EQ(said_twice.of(4.0F), 1.0F);
   EXPECT_EQ(said_twice.of(-4.0F), -9.0F);
-  const TokenPenalty biased{.token = 0, .offset = -3.0F};
-  EXPECT_EQ(biased.of(1.0F), 4.0F);
+  const TokenPenalty biased{.token = 0, .factor = 2.0F, .offset = 1.0F, .bias = 3.0F};
+  EXPECT_EQ(biased.of(1.0F), 1.0F);
+  EXPECT_EQ(biased.of(-4.0F), -3.0F);
   EXPECT_EQ(biased.of(-INFINITY), -INFINITY);
   const TokenPenalty never{.token = 0, .factor = TokenPenalty::kNever, .offset = -3.0F};
   EXPECT_EQ(never.of(1.0F), -INFINITY);
 
   const std::vector<float> logits = {4, 2, 1.5F, -1};
   const std::vector<TokenPenalty> penalties = {{.token = 0, .factor = 2.0F, .offset = 1.0F},
-                                               {.token = 3, .offset = -4.0F}};
+                                               {.token = 3, .bias = 4.0F}};
   const SampleRow row{.penalties_count = 2};
   const auto sampled = ops::sample(ref_, make(logits, {1, 4}),
                                    {.rows = std::span(&row, 1), .penalties = penalties, .top = 4});

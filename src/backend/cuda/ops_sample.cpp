@@ -34,6 +34,7 @@ static_assert(sizeof(TokenPenalty) == sizeof(simt::TokenPenalty));
 static_assert(offsetof(TokenPenalty, token) == offsetof(simt::TokenPenalty, token));
 static_assert(offsetof(TokenPenalty, factor) == offsetof(simt::TokenPenalty, factor));
 static_assert(offsetof(TokenPenalty, offset) == offsetof(simt::TokenPenalty, offset));
+static_assert(offsetof(TokenPenalty, bias) == offsetof(simt::TokenPenalty, bias));
 
 // A row's block: as many threads as one can have for a language model's vocabulary.
 int sample_threads(int64_t vocabulary, int most) {

@@ -1,6 +1,8 @@
 #include "nn/decode/sampling.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 namespace mynah {
 namespace {
@@ -37,6 +39,35 @@ void add_ngrams(std::span<const int32_t> said, size_t n, std::vector<TokenPenalt
   }
 }
 
+void add_biases(std::span<const TokenBias> biases, std::vector<TokenPenalty>& penalties) {
+  for (const TokenBias& of_token : biases) {
+    if (of_token.bias == -std::numeric_limits<float>::infinity()) {
+      penalties.push_back({.token = of_token.token, .factor = TokenPenalty::kNever});
+    } else {
+      penalties.push_back({.token = of_token.token, .bias = of_token.bias});
+    }
+  }
+}
+
+// Makes one penalty of all that are said of a token, tokens in rising order. At most one of them
+// has a factor and an offset, the others have a bias or are kNever.
+void merge(std::vector<TokenPenalty>& penalties, size_t begin) {
+  const auto first = penalties.begin() + static_cast<ptrdiff_t>(begin);
+  std::ranges::stable_sort(first, penalties.end(), {}, &TokenPenalty::token);
+  auto end = first;
+  for (auto next = first; next != penalties.end(); ++next) {
+    if (end != first && std::prev(end)->token == next->token) {
+      TokenPenalty& merged = *std::prev(end);
+      merged.factor *= next->factor;
+      merged.offset += next->offset;
+      merged.bias += next->bias;
+    } else {
+      *end++ = *next;
+    }
+  }
+  penalties.erase(end, penalties.end());
+}
+
 }  // namespace
 
 // SplitMix64 (Steele, Lea, Flood 2014) of a counter.
@@ -53,23 +84,17 @@ void NextTokens::add(SampleRow allowed, const SamplingOptions& options,
   const size_t begin = penalties.size();
   add_said(said, options, penalties);
   add_ngrams(said, static_cast<size_t>(std::max(0, options.no_repeat_ngram_size)), penalties);
-  // In rising order, each once: the largest, as kNever is.
-  const auto own =
-      std::ranges::subrange(penalties.begin() + static_cast<ptrdiff_t>(begin), penalties.end());
-  std::ranges::sort(own, [](const TokenPenalty& a, const TokenPenalty& b) {
-    return a.token != b.token ? a.token < b.token : a.factor > b.factor;
-  });
-  const auto repeats = std::ranges::unique(own, {}, &TokenPenalty::token);
-  penalties.erase(repeats.begin(), repeats.end());
+  add_biases(options.logit_bias, penalties);
+  merge(penalties, begin);
 
   allowed.penalties_begin = static_cast<int32_t>(begin);
   allowed.penalties_count = static_cast<int32_t>(penalties.size() - begin);
   allowed.temperature = options.temperature;
   allowed.uniform = uniform;
   allowed.top_k = options.top_k;
+  allowed.typical_p = options.typical_p;
   allowed.top_p = options.top_p;
   allowed.min_p = options.min_p;
-  allowed.typical_p = options.typical_p;
   rows.push_back(allowed);
 }
 

@@ -30,6 +30,7 @@ struct TokenPenalty {
   int32_t token;
   float factor;
   float offset;
+  float bias;
 };
 
 // A block a row; each of the two kernels leaves the other's rows alone, those that filters say

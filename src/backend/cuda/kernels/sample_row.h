@@ -76,7 +76,8 @@ struct Penalties {
     if (penalty.factor == kInfinity) {
       return -kInfinity;
     }
-    return (logit < 0.0F ? logit * penalty.factor : logit / penalty.factor) - penalty.offset;
+    const float biased = logit + penalty.bias;
+    return (biased < 0.0F ? biased * penalty.factor : biased / penalty.factor) - penalty.offset;
   }
 };
 
