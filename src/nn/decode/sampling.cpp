@@ -68,15 +68,23 @@ void merge(std::vector<TokenPenalty>& penalties, size_t begin) {
   penalties.erase(end, penalties.end());
 }
 
-}  // namespace
-
-// SplitMix64 (Steele, Lea, Flood 2014) of a counter.
-float random_uniform(uint64_t seed, uint64_t sample, uint64_t step) {
-  uint64_t z = seed + 0x9E3779B97F4A7C15U * (1 + sample * 4096 + step);
+// SplitMix64's finalizer (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number
+// generators"); 0 of 0.
+uint64_t mixed(uint64_t z) {
   z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
   z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-  z ^= z >> 31U;
-  return static_cast<float>(z >> 40U) * 0x1p-24F;
+  return z ^ (z >> 31U);
+}
+
+}  // namespace
+
+// SplitMix64 of a counter, in which a sequence has 4096 numbers; each further 4096 of its steps
+// begin elsewhere.
+float random_uniform(uint64_t seed, uint64_t sample, uint64_t step) {
+  constexpr uint64_t kSteps = 4096;
+  const uint64_t start = seed + mixed(step / kSteps);
+  const uint64_t bits = mixed(start + 0x9E3779B97F4A7C15U * (1 + sample * kSteps + step % kSteps));
+  return static_cast<float>(bits >> 40U) * 0x1p-24F;
 }
 
 void NextTokens::add(SampleRow allowed, const SamplingOptions& options,

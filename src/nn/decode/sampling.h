@@ -32,7 +32,7 @@ struct SamplingOptions {
 };
 
 // A number in [0, 1) for the `step`-th token of the `sample`-th sequence of a seed, in whatever
-// order they are asked for; step below 4096.
+// order they are asked for.
 [[nodiscard]] float random_uniform(uint64_t seed, uint64_t sample, uint64_t step);
 
 // What may come next, a row a sequence.
