@@ -36,6 +36,7 @@ std::vector<TokenPenalty> merged(std::span<const TokenPenalty> said,
     if (kept > 0 && all[kept - 1].token == penalty.token) {
       all[kept - 1].factor = std::max(all[kept - 1].factor, penalty.factor);
       all[kept - 1].offset += penalty.offset;
+      all[kept - 1].bias += penalty.bias;
     } else {
       all[kept++] = penalty;
     }

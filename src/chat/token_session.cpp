@@ -144,7 +144,8 @@ Status TokenSession::check(const TextStep& step) const {
   const bool ordered = std::ranges::adjacent_find(wish.penalties, std::greater_equal(),
                                                   &TokenPenalty::token) == wish.penalties.end();
   const auto is_penalty = [&](const TokenPenalty& penalty) {
-    return is_token(penalty.token) && penalty.factor > 0 && !std::isnan(penalty.offset);
+    return is_token(penalty.token) && penalty.factor > 0 && std::isfinite(penalty.offset) &&
+           std::isfinite(penalty.bias);
   };
   const auto words = static_cast<size_t>((vocabulary_ + 31) / 32);
   if (!ordered || !std::ranges::all_of(wish.penalties, is_penalty) ||

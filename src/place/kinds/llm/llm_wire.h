@@ -22,7 +22,7 @@ void wire(Archive& a, LanguageFacts& v) {
 
 template <class Archive>
 void wire(Archive& a, TokenPenalty& v) {
-  a(v.token, v.factor, v.offset);
+  a(v.token, v.factor, v.offset, v.bias);
 }
 
 template <class Archive>
