@@ -33,6 +33,8 @@ Result<MergeTable> MergeTable::read(const TensorFile& file, const TokenTable& to
   table.shift_ = 64 - std::countr_zero(table.slots_.size());
   std::string both;
   std::optional<MarkFinder> others;
+  // Most lists make tokens in the order of their ids: that one is looked at first.
+  int32_t next = 0;
   for (const std::string& line : *lines) {
     // A token may begin with a space, but not end with one.
     const size_t space = line.find(' ', 1);
@@ -49,7 +51,9 @@ Result<MergeTable> MergeTable::read(const TensorFile& file, const TokenTable& to
     const std::array parts = {bytes.substr(0, middle), bytes.substr(middle), bytes};
     std::array<int32_t, 3> ids{};
     for (size_t i = 0; i < parts.size(); ++i) {
-      ids[i] = tokens.find(parts[i]);
+      const bool is_next = i == 2 && next < tokens.size() && tokens.bytes(next) == parts[i] &&
+                           tokens.kind(next) == TokenKind::Text;
+      ids[i] = is_next ? next : tokens.find(parts[i]);
       if (ids[i] >= 0) {
         continue;
       }
@@ -65,6 +69,7 @@ Result<MergeTable> MergeTable::read(const TensorFile& file, const TokenTable& to
     }
     table.merges_.push_back({.left = ids[0], .right = ids[1], .id = ids[2]});
     table.insert_last();
+    next = ids[2] + 1;
   }
   return table;
 }

@@ -51,6 +51,10 @@ Ids named_tokens(const TokenTable& tokens) {
   Ids found;
   for (int32_t id = 0; id < tokens.size(); ++id) {
     const std::string_view spelling = tokens.bytes(id);
+    // What all names begin with: most tokens are passed over by it.
+    if (!spelling.starts_with('<') && !spelling.starts_with('[') && !spelling.starts_with('_')) {
+      continue;
+    }
     const TokenKind kind = tokens.kind(id);
     const bool is_special = kind == TokenKind::Control || kind == TokenKind::Mark;
     const bool is_named = std::ranges::find(known.turn_ends, spelling) != known.turn_ends.end() ||

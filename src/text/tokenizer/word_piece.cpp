@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -40,7 +41,7 @@ bool stands_alone(char32_t c) {
 // What is left out: controls that are no line's end or tab, formats, private and half code points,
 // and broken bytes.
 bool is_left_out(char32_t c) {
-  if (c == U'\t' || c == U'\n' || c == U'\r') {
+  if ((c >= U' ' && c <= U'~') || c == U'\t' || c == U'\n' || c == U'\r') {
     return false;
   }
   const std::string_view category = general_category_name(general_category(c));
@@ -79,6 +80,10 @@ Result<std::unique_ptr<TextTokenizer>> WordPieceTokenizer::create(const TensorFi
 }
 
 void WordPieceTokenizer::append_normal(std::u32string& word, char32_t code_point) const {
+  if (code_point < 0x80) {
+    word += lower_case_ ? ascii_lower(code_point) : code_point;
+    return;
+  }
   const std::u32string parts =
       strip_accents_ ? canonical_parts(code_point) : std::u32string(1, code_point);
   for (const char32_t part : parts) {
