@@ -348,6 +348,9 @@ TemplateResult<Value> format(Renderer& renderer, const Value& self, Arguments& g
 TemplateResult<Value> truncate(Renderer& renderer, const Value& self, Arguments& given) {
   MYNAH_TRY(const auto bound,
             BoundArguments::of("truncate", given, {"length", "killwords", "end", "leeway"}));
+  if (self.is_undefined()) {
+    return self;
+  }
   MYNAH_TRY(const MarkedText text, text_itself(self, "truncate"));
   MYNAH_TRY(const Integer length, bound.integer(0, 255));
   MYNAH_TRY(const MarkedText end, bound.text(2, "..."));

@@ -3,7 +3,7 @@
     compare_templates.py RENDERER [--templates FOLDER] [--cases FILE] [--write GOLDEN]
 
 RENDERER is the test program text_template_render. Every .jinja file of FOLDER is rendered with every conversation of
-conversations.json beside this file. --cases compares a JSON list of {"name", "template", "context"} instead. --write stores
+conversations.json beside this file. --cases compares a JSON object of "context" and "templates", by name, instead. --write stores
 what jinja2 answers, null where it refuses, for the test that runs without Python. Wants jinja2 (pip install jinja2).
 """
 import argparse
@@ -91,7 +91,8 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="also what both refuse, with both reasons")
     options = parser.parse_args()
     if options.cases:
-        cases = [(case["name"], case["template"], case["context"]) for case in json.loads(pathlib.Path(options.cases).read_text())]
+        given = json.loads(pathlib.Path(options.cases).read_text())
+        cases = [(name, template, given["context"]) for name, template in given["templates"].items()]
     else:
         cases = list(folder_cases(options.templates))
     ours = subprocess.run([options.renderer], text=True, capture_output=True, check=True,

@@ -1,4 +1,4 @@
-"""Random expressions as a list of cases for compare_templates.py --cases, where what is wrong is as good as what is right.
+"""Random expressions as cases for compare_templates.py --cases, where what is wrong is as good as what is right.
 
     random_templates.py COUNT SEED > cases.json
 """
@@ -60,14 +60,14 @@ def expression(pick, depth):
 
 def main():
     count, pick = int(sys.argv[1]), random.Random(int(sys.argv[2]))
-    cases = []
+    cases = {}
     for number in range(count):
         text = expression(pick, pick.randint(1, 3))
         template = "{{ " + text + " }}"
         if pick.random() < 0.15:
             template = "{% for a in " + text + " %}{{ loop.index }}/{{ loop.last }}:{{ a }};{% else %}none{% endfor %}"
-        cases.append({"name": f"{number}: {template}", "template": template, "context": CONTEXT})
-    json.dump(cases, sys.stdout)
+        cases[f"{number}: {template}"] = template
+    json.dump({"context": CONTEXT, "templates": cases}, sys.stdout)
 
 
 main()

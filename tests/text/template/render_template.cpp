@@ -2,12 +2,12 @@
 //   {"template": text, "context": {...}, "own": {...}} -> {"pieces": [[text, given], ...]}
 //                                                      or {"kind": ..., "line": ..., "message":
 //                                                      ...}
-// The clock stands at 2024-03-09 17:05:42, a Saturday, for strftime_now.
 #include <iostream>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "saturday.h"
 #include "text/template/template.h"
 
 namespace mynah {
@@ -29,18 +29,7 @@ Json answer(const Json& request) {
   }
   RenderOptions options;
   options.own = request.value("own", Json::object());
-  options.now = [] {
-    std::tm now{};
-    now.tm_year = 124;
-    now.tm_mon = 2;
-    now.tm_mday = 9;
-    now.tm_hour = 17;
-    now.tm_min = 5;
-    now.tm_sec = 42;
-    now.tm_wday = 6;
-    now.tm_yday = 68;
-    return now;
-  };
+  options.now = saturday;
   const auto pieces = made->render(request["context"], options);
   if (!pieces) {
     return error_of(pieces.error());
