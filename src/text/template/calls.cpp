@@ -40,11 +40,18 @@ TemplateResult<Arguments> Renderer::arguments(const CallArguments& given, const 
       arguments.named.emplace_back(name->view(), value);
     }
   }
+  for (const Value& value : arguments.positional) {
+    heap_.charge_text(value);
+  }
+  for (const auto& [name, value] : arguments.named) {
+    heap_.charge_text(value);
+  }
   return arguments;
 }
 
 TemplateResult<Value> Renderer::call(const Value& callee, Arguments arguments) {
   if (const auto* builtin = callee.as<Builtin>()) {
+    heap_.charge_text(builtin->self);
     return builtin->function(*this, builtin->self, arguments);
   }
   if (const auto* macro = callee.as<MacroFunction>()) {
@@ -61,7 +68,7 @@ TemplateResult<Value> Renderer::call(const Value& callee, Arguments arguments) {
     return heap_.text(std::move(text));
   }
   return callee.is_undefined() ? undefined_fault(callee)
-                               : fault(fmt::format("a {} cannot be called", type_name(callee)));
+                               : fault(fmt::format("{} cannot be called", type_name(callee)));
 }
 
 TemplateResult<Value> Renderer::call_macro(const MacroFunction& macro, Arguments arguments) {
@@ -137,6 +144,7 @@ TemplateResult<std::vector<Value>> Renderer::iterate(const Value& value) {
       return std::unexpected(*list->failure);
     }
     heap_.charge(list->items.size() / 4);
+    MYNAH_TRY_STATUS(heap_.check_room(list->items.size() * sizeof(Value)));
     return list->kind == List::Kind::Generator ? std::exchange(list->items, {}) : list->items;
   }
   std::vector<Value> items;
@@ -158,7 +166,7 @@ TemplateResult<std::vector<Value>> Renderer::iterate(const Value& value) {
     }
     return items;
   }
-  return fault(fmt::format("a {} cannot be iterated over", type_name(value)));
+  return fault(fmt::format("{} cannot be iterated over", type_name(value)));
 }
 
 TemplateResult<void> Renderer::look_ahead(Loop& loop, size_t count) {
@@ -220,6 +228,9 @@ TemplateResult<Value> Renderer::loop_attribute(Loop& loop, std::string_view name
   return Value::undefined(fmt::format("a loop has no attribute '{}'", name));
 }
 
+// What an undefined value costs, which holds the reason for it.
+constexpr size_t kUndefinedSteps = 16;
+
 TemplateResult<Value> Renderer::attribute(const Value& value, std::string_view name) {
   if (value.is_undefined()) {
     return undefined_fault(value);
@@ -247,10 +258,12 @@ TemplateResult<Value> Renderer::attribute(const Value& value, std::string_view n
   } else if (const auto* macro = value.as<MacroFunction>(); macro != nullptr && name == "name") {
     return heap_.text(macro->definition->name);
   }
-  return Value::undefined(fmt::format("a {} has no attribute '{}'", type_name(value), name));
+  heap_.charge(kUndefinedSteps);
+  return Value::undefined(fmt::format("{} has no attribute '{}'", type_name(value), name));
 }
 
 TemplateResult<Value> Renderer::item(const Value& value, const Value& key) {
+  heap_.charge_text(key);
   if (value.is_undefined()) {
     return undefined_fault(value);
   }
@@ -276,14 +289,14 @@ TemplateResult<Value> Renderer::item(const Value& value, const Value& key) {
         return heap_.text(text->part(from, from + next_code_point(view.substr(from)).bytes));
       }
     }
+    heap_.charge(kUndefinedSteps);
     return Value::undefined(
-        fmt::format("a {} has no item {}", type_name(value), fmt::to_string(*index)));
+        fmt::format("{} has no item {}", type_name(value), fmt::to_string(*index)));
   }
   if (const MarkedText* name = key.as_text()) {
     return attribute(value, name->view());
   }
-  return Value::undefined(
-      fmt::format("a {} has no item for a {}", type_name(value), type_name(key)));
+  return Value::undefined(fmt::format("{} has no item for a {}", type_name(value), type_name(key)));
 }
 
 }  // namespace mynah::jinja

@@ -41,7 +41,7 @@ TemplateResult<Value> attr(Renderer& renderer, const Value& self, Arguments& giv
   MYNAH_TRY(const MarkedText name, renderer.str(bound[0]));
   // Attributes alone: what a mapping holds is none.
   if (self.as<Dict>() != nullptr && find_method(self, name.view()) == nullptr) {
-    return Value::undefined(fmt::format("a dict has no attribute '{}'", name.view()));
+    return Value::undefined(fmt::format("dict has no attribute '{}'", name.view()));
   }
   return renderer.attribute(self, name.view());
 }
@@ -81,7 +81,11 @@ TemplateResult<std::vector<Value>> mapped(Renderer& renderer, const Value& self,
   MYNAH_TRY(const std::vector<Value> values, renderer.iterate(self));
   std::vector<Value> out;
   for (const Value& value : values) {
-    renderer.heap().charge(1);
+    renderer.heap().charge(1 + given.positional.size() + given.named.size());
+    renderer.heap().charge_text(value);
+    for (const Value& argument : given.positional) {
+      renderer.heap().charge_text(argument);
+    }
     MYNAH_TRY_STATUS(renderer.heap().check());
     if (function != nullptr) {
       Arguments arguments = given;
@@ -117,7 +121,11 @@ TemplateResult<std::vector<Value>> selected(Renderer& renderer, const Value& sel
   MYNAH_TRY(const std::vector<Value> values, renderer.iterate(self));
   std::vector<Value> out;
   for (const Value& value : values) {
-    renderer.heap().charge(1);
+    renderer.heap().charge(1 + given.positional.size() + given.named.size());
+    renderer.heap().charge_text(value);
+    for (const Value& argument : given.positional) {
+      renderer.heap().charge_text(argument);
+    }
     MYNAH_TRY_STATUS(renderer.heap().check());
     Value tested = value;
     if (by_attribute) {

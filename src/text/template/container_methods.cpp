@@ -15,7 +15,7 @@ namespace {
 TemplateResult<Value> dict_get(Renderer& renderer, const Value& self, Arguments& given) {
   MYNAH_TRY(const auto bound, BoundArguments::of("get", given, {"key", "default"}, 1));
   if (!is_hashable(bound[0])) {
-    return fault(fmt::format("a {} cannot be a key", type_name(bound[0])));
+    return fault(fmt::format("{} cannot be a key", type_name(bound[0])));
   }
   (void)renderer;
   const Value* found = self.as<Dict>()->find(bound[0]);

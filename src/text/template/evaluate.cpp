@@ -101,6 +101,7 @@ TemplateResult<Value> Renderer::evaluate(const Name& name, const ScopeRef& scope
       return *value;
     }
   }
+  heap_.charge_bytes(1024 + tree_.names[name.symbol].size());  // as the reason is kept
   return Value::undefined(fmt::format("'{}' is undefined", tree_.names[name.symbol]));
 }
 
@@ -119,7 +120,7 @@ TemplateResult<Value> Renderer::evaluate(const Mapping& mapping, const ScopeRef&
   for (const auto& [key_node, value_node] : mapping.entries) {
     MYNAH_TRY(const Value key, evaluate(*key_node, scope));
     if (!is_hashable(key)) {
-      return fault(fmt::format("a {} cannot be a key", type_name(key)));
+      return fault(fmt::format("{} cannot be a key", type_name(key)));
     }
     MYNAH_TRY(Value value, evaluate(*value_node, scope));
     dict->set(key, std::move(value));
@@ -158,7 +159,7 @@ TemplateResult<Value> Renderer::evaluate(const Slice& slice, const ScopeRef& sco
   }
   const auto* list = object.as<List>();
   if (list == nullptr || list->kind > List::Kind::Range) {
-    return fault(fmt::format("a {} has no slices", type_name(object)));
+    return fault(fmt::format("{} has no slices", type_name(object)));
   }
   MYNAH_TRY(const Steps steps, slice_steps(list->items.size(), bounds[0], bounds[1], bounds[2]));
   std::vector<Value> items;
@@ -176,6 +177,7 @@ TemplateResult<Value> Renderer::evaluate(const Call& call, const ScopeRef& scope
     // Without an object for a method that is called at once.
     MYNAH_TRY(const Value object, evaluate(*method->object, scope));
     if (const BuiltinFunction function = find_method(object, method->name)) {
+      heap_.charge_text(object);
       MYNAH_TRY(Arguments given, arguments(call.arguments, scope));
       return function(*this, object, given);
     }
@@ -198,6 +200,7 @@ TemplateResult<Value> Renderer::evaluate(const Filter& filter, const ScopeRef& s
   if (filter.function == nullptr) {
     return unsupported(fmt::format("there is no filter named '{}'", filter.name));
   }
+  heap_.charge_text(operand);
   MYNAH_TRY(Arguments given, arguments(filter.arguments, scope));
   return filter.function(*this, operand, given);
 }
@@ -207,6 +210,7 @@ TemplateResult<Value> Renderer::evaluate(const Test& test, const ScopeRef& scope
   if (test.function == nullptr) {
     return unsupported(fmt::format("there is no test named '{}'", test.name));
   }
+  heap_.charge_text(operand);
   MYNAH_TRY(Arguments given, arguments(test.arguments, scope));
   return test.function(*this, operand, given);
 }

@@ -77,14 +77,14 @@ TemplateResult<void> take_entries(Renderer& renderer, Arguments& given, Take&& t
 
 TemplateResult<Value> dict(Renderer& renderer, const Value& /*self*/, Arguments& given) {
   auto made = renderer.heap().make<Dict>();
-  MYNAH_TRY_STATUS(take_entries(
-      renderer, given, [&](const Value& key, const Value& value) -> TemplateResult<void> {
-        if (!is_hashable(key)) {
-          return fault(fmt::format("a {} cannot be a key", type_name(key)));
-        }
-        made->set(key, value);
-        return {};
-      }));
+  MYNAH_TRY_STATUS(take_entries(renderer, given,
+                                [&](const Value& key, const Value& value) -> TemplateResult<void> {
+                                  if (!is_hashable(key)) {
+                                    return fault(fmt::format("{} cannot be a key", type_name(key)));
+                                  }
+                                  made->set(key, value);
+                                  return {};
+                                }));
   return Value::object(std::move(made));
 }
 

@@ -23,6 +23,9 @@ class Heap {
   // As if so many bytes were read or copied.
   void charge_bytes(size_t bytes) { steps_ += bytes / 64; }
 
+  // As if a text, if it is one, were read.
+  void charge_text(const Value& value);
+
   // Whether steps or memory are used up: a long operation stops then, and its result is not used.
   [[nodiscard]] bool is_over() const {
     return steps_ > limits_.steps || used_ > limits_.memory_bytes;

@@ -103,12 +103,12 @@ TemplateResult<MarkedText> Writer::key_text(const Value& key) {
   if (key.is_none()) {
     return MarkedText("null");
   }
-  return fault(fmt::format("a {} cannot be a key of JSON", type_name(key)));
+  return fault(fmt::format("{} cannot be a key of JSON", type_name(key)));
 }
 
 TemplateResult<void> Writer::write_list(const List& list, size_t depth) {
   if (list.kind != List::Kind::List && list.kind != List::Kind::Tuple) {
-    return fault(fmt::format("a {} cannot be written as JSON",
+    return fault(fmt::format("{} cannot be written as JSON",
                              list.kind == List::Kind::Range ? "range" : "lazy value: use |list"));
   }
   add("[");
@@ -183,7 +183,7 @@ TemplateResult<void> Writer::write(const Value& value, size_t depth) {
   } else if (value.is_undefined()) {
     return undefined_fault(value);
   } else {
-    return fault(fmt::format("a {} cannot be written as JSON", type_name(value)));
+    return fault(fmt::format("{} cannot be written as JSON", type_name(value)));
   }
   return {};
 }

@@ -94,6 +94,9 @@ class Lexer {
 
   TemplateResult<std::vector<Token>> run();
 
+  // Where it has come to.
+  [[nodiscard]] size_t line() const { return line_; }
+
  private:
   [[nodiscard]] std::string_view rest() const {
     return std::string_view(source_).substr(position_);
@@ -461,7 +464,12 @@ std::string described(const Token& token) {
 }
 
 TemplateResult<std::vector<Token>> tokenize(std::string_view text) {
-  return Lexer(text).run();
+  Lexer lexer(text);
+  auto tokens = lexer.run();
+  if (!tokens && tokens.error().line == 0) {
+    tokens.error().line = lexer.line();
+  }
+  return tokens;
 }
 
 }  // namespace mynah::jinja

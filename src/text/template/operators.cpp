@@ -239,7 +239,7 @@ TemplateResult<std::partial_ordering> Renderer::compare(const Value& left, const
   const auto* first = left.as<List>();
   const auto* second = right.as<List>();
   if (first == nullptr || second == nullptr || first->kind != second->kind || !is_sequence(left)) {
-    return fault(fmt::format("a {} and a {} have no order", type_name(left), type_name(right)));
+    return fault(fmt::format("{} and {} have no order", type_name(left), type_name(right)));
   }
   for (size_t i = 0; i < std::min(first->items.size(), second->items.size()); ++i) {
     if (!equal(heap_, first->items[i], second->items[i])) {
@@ -253,14 +253,14 @@ TemplateResult<bool> Renderer::contains(const Value& container, const Value& val
   if (const MarkedText* text = container.as_text()) {
     const MarkedText* part = value.as_text();
     if (part == nullptr) {
-      return fault(fmt::format("a {} cannot be within a text", type_name(value)));
+      return fault(fmt::format("{} cannot be within a text", type_name(value)));
     }
     heap_.charge_bytes(text->size());
     return text->view().contains(part->view());
   }
   if (const auto* dict = container.as<Dict>()) {
     if (!is_hashable(value)) {
-      return fault(fmt::format("a {} cannot be a key", type_name(value)));
+      return fault(fmt::format("{} cannot be a key", type_name(value)));
     }
     return dict->find(value) != nullptr;
   }
@@ -269,7 +269,7 @@ TemplateResult<bool> Renderer::contains(const Value& container, const Value& val
   }
   auto* list = container.as<List>();
   if (list == nullptr) {
-    return fault(fmt::format("nothing can be within a {}", type_name(container)));
+    return fault(fmt::format("nothing can be within {}", type_name(container)));
   }
   const bool found = std::ranges::any_of(
       list->items, [&](const Value& item) { return equal(heap_, item, value); });

@@ -109,7 +109,7 @@ void append_field(MarkedText& out, const FieldStyle& style, std::string_view sig
 TemplateResult<void> append_value(MarkedText& out, const Value& value, const FieldStyle& style) {
   if (!value.as_number()) {
     if (value.as_text() == nullptr) {
-      return fault(fmt::format("a {} has no format of its own", type_name(value)));
+      return fault(fmt::format("{} has no format of its own", type_name(value)));
     }
     if (style.grouped || (style.type != 's' && style.type != '\0')) {
       return fault("a text has the format of a number");

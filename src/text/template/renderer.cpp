@@ -135,6 +135,7 @@ TemplateResult<Renderer::Flow> Renderer::run_loop(const For& loop, const Value& 
   state->scope = scope;
   state->depth = depth;
   MYNAH_TRY(state->values, iterate(values));
+  state->held.grow(state->values.size() * sizeof(Value));
   const Value state_value = Value::object(state);
   ScopeRef inner = inner_scope(scope);
   bool is_first = true;

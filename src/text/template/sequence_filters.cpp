@@ -105,7 +105,7 @@ TemplateResult<Value> unique(Renderer& renderer, const Value& self, Arguments& g
   std::vector<Value> out;
   for (Keyed& item : items) {
     if (!is_hashable(item.key)) {
-      return fault(fmt::format("a {} cannot be told apart from others", type_name(item.key)));
+      return fault(fmt::format("{} cannot be told apart from others", type_name(item.key)));
     }
     if (seen->find(item.key) == nullptr) {
       seen->set(item.key, Value::none());
@@ -178,7 +178,7 @@ TemplateResult<Value> length(Renderer& renderer, const Value& self, Arguments& g
   }
   const auto* list = self.as<List>();
   if (list == nullptr || list->kind == List::Kind::Generator) {
-    return fault(fmt::format("a {} has no length", type_name(self)));
+    return fault(fmt::format("{} has no length", type_name(self)));
   }
   return Value::integer(static_cast<Integer>(list->items.size()));
 }

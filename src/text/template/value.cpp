@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "text/template/heap.h"
+#include "text/utf8.h"
 
 namespace mynah::jinja {
 
@@ -118,6 +119,22 @@ Value Heap::list(std::vector<Value> items, List::Kind kind) {
   return Value::object(std::move(list));
 }
 
+Value Value::undefined(std::string why) {
+  constexpr size_t kLongest = 200;
+  if (why.size() > kLongest) {
+    why.resize(kLongest);
+    why.resize(kLongest - incomplete_utf8_tail(why));
+    why += "...";
+  }
+  return Storage(Undefined{std::make_shared<const std::string>(std::move(why))});
+}
+
+void Heap::charge_text(const Value& value) {
+  if (const MarkedText* text = value.as_text()) {
+    charge_bytes(text->size());
+  }
+}
+
 std::optional<Integer> Value::as_integer() const {
   if (const auto* integer = std::get_if<Integer>(&storage_)) {
     return *integer;
@@ -139,6 +156,7 @@ std::optional<double> Value::as_number() const {
 }
 
 std::optional<size_t> Dict::index_of(std::string_view key) const {
+  heap.charge_bytes(key.size());
   if (!places_.empty()) {
     const auto place = places_.find(key);
     return place == places_.end() ? std::nullopt : std::optional(place->second);

@@ -80,9 +80,8 @@ class Value {
   // Implicit: a value is what it is made of.
   Value(Storage storage) : storage_(std::move(storage)) {}  // NOLINT(google-explicit-constructor)
 
-  [[nodiscard]] static Value undefined(std::string why) {
-    return Storage(Undefined{std::make_shared<const std::string>(std::move(why))});
-  }
+  // Too long a reason is cut.
+  [[nodiscard]] static Value undefined(std::string why);
 
   [[nodiscard]] static Value none() { return Storage(None{}); }
 

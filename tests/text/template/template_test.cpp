@@ -167,7 +167,7 @@ TEST(TemplateError, each_other_error_says_its_line_and_what_is_wrong) {
   EXPECT_EQ(text_of("{{ a|nothing }}"), "1: there is no filter named 'nothing'");
   EXPECT_EQ(text_of("{% include 'a' %}"),
             "1: {% include %} is no part of chat templates as mynah reads them");
-  EXPECT_EQ(text_of("{{\na.b.c }}", {{"a", Json::object()}}), "2: a dict has no attribute 'b'");
+  EXPECT_EQ(text_of("{{\na.b.c }}", {{"a", Json::object()}}), "2: dict has no attribute 'b'");
   EXPECT_EQ(text_of("{{ missing.x }}"), "1: 'missing' is undefined");
   EXPECT_EQ(text_of("{{ 'a' + 1 }}"), "1: str + int is nothing that Python has");
   EXPECT_EQ(text_of("\xff"), "1: a template must be UTF-8");
