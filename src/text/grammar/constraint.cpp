@@ -98,7 +98,7 @@ std::string ConstraintState::forced(size_t most) const {
 void write_mask_row(std::span<const uint32_t> bits, std::span<float> row) {
   MYNAH_CHECK(row.size() <= 32 * bits.size(), "a row of logits is no longer than its mask");
   for (size_t token = 0; token < row.size(); ++token) {
-    row[token] = (bits[token / 32] >> (token % 32U) & 1U) != 0
+    row[token] = has_token_bit(bits, static_cast<int32_t>(token))
                      ? 0.0F
                      : -std::numeric_limits<float>::infinity();
   }
@@ -133,8 +133,7 @@ Status accepts(const std::shared_ptr<const Constraint>& constraint, std::string_
     if (const Status made = state.mask(bits); !made) {
       return std::unexpected(Error(made.error()).while_doing(at_byte()));
     }
-    const auto token = static_cast<size_t>(longest);
-    const bool is_allowed = (bits[token / 32] >> (token % 32U) & 1U) != 0;
+    const bool is_allowed = has_token_bit(bits, longest);
     const Status taken = state.accept(longest);
     MYNAH_CHECK(is_allowed == taken.has_value(), "a mask has the tokens that are accepted");
     if (!taken) {

@@ -9,10 +9,6 @@
 namespace mynah::grammar {
 namespace {
 
-void set_bit(std::span<uint32_t> bits, int32_t token) {
-  bits[static_cast<size_t>(token) / 32] |= 1U << (static_cast<uint32_t>(token) % 32U);
-}
-
 std::unexpected<Error> too_many_readings() {
   return fail(
       ErrorCode::Unsupported,
@@ -83,26 +79,6 @@ class SubTrie {
 
 }  // namespace
 
-void TokenSet::add(std::span<const int32_t> tokens) {
-  if (bits_.empty() && listed_.size() + tokens.size() >= words_) {
-    bits_.resize(words_);
-    std::ranges::for_each(listed_, [&](int32_t token) { set_bit(bits_, token); });
-    listed_ = {};
-  }
-  if (bits_.empty()) {
-    listed_.insert(listed_.end(), tokens.begin(), tokens.end());
-  } else {
-    std::ranges::for_each(tokens, [&](int32_t token) { set_bit(bits_, token); });
-  }
-}
-
-void TokenSet::add_to(std::span<uint32_t> bits) const {
-  std::ranges::for_each(listed_, [&](int32_t token) { set_bit(bits, token); });
-  for (size_t word = 0; word < bits_.size(); ++word) {
-    bits[word] |= bits_[word];
-  }
-}
-
 MaskTable::MaskTable(Automaton automaton, const TokenVocabulary& vocabulary)
     : automaton_(std::move(automaton)),
       vocabulary_(vocabulary),
@@ -119,7 +95,7 @@ bool MaskTable::ends(const Place& place) const {
 }
 
 void MaskTable::move_to_newest(Place& place) const {
-  if (newest_->bytes + newest_->configs.bytes_kept() > kMostConstraintBytes) {
+  if (newest_->bytes_kept() > kMostConstraintBytes) {
     newest_ = std::make_shared<Generation>(automaton_);
   }
   if (place.generation != newest_) {
@@ -157,25 +133,27 @@ const Classified* MaskTable::classify(Generation& generation, SetId set) const {
     return &known->second;
   }
   Configs& configs = generation.configs;
-  const TokenTrie& trie = vocabulary_.trie();
-  TokenSet allowed(vocabulary_.mask_words());
+  const ConfigId start = configs.over_unknown(set);
+  const bool takes_plain = generation.plain.is_taken(configs, automaton_, start);
+  const TokenTrie& trie = takes_plain ? vocabulary_.trie_of_others() : vocabulary_.trie();
+  TokenSet allowed = takes_plain ? vocabulary_.plain() : TokenSet(vocabulary_.mask_words());
   SubTrie uncertain(trie);
   // Whether the rule could end before the byte at this depth.
   std::vector<uint8_t> escaped(trie.longest() + size_t{1}, 0);
-  const bool is_whole = walk(configs, configs.over_unknown(set), trie,
-                             [&](uint32_t node, ConfigId next, ConfigId before) {
-                               const uint32_t depth = trie.depth(node);
-                               escaped[depth] = escaped[depth - 1] | configs.escapes(before);
-                               uncertain.pass(node);
-                               if (next > Configs::kDead) {
-                                 allowed.add(trie.tokens(node));
-                                 return true;
-                               }
-                               if (escaped[depth] != 0) {
-                                 uncertain.add_subtree(node);
-                               }
-                               return false;
-                             });
+  const bool is_whole =
+      walk(configs, start, trie, [&](uint32_t node, ConfigId next, ConfigId before) {
+        const uint32_t depth = trie.depth(node);
+        escaped[depth] = escaped[depth - 1] | configs.escapes(before);
+        uncertain.pass(node);
+        if (next > Configs::kDead) {
+          allowed.add(trie.tokens(node));
+          return true;
+        }
+        if (escaped[depth] != 0) {
+          uncertain.add_subtree(node);
+        }
+        return false;
+      });
   if (!is_whole) {
     return nullptr;
   }
@@ -190,7 +168,7 @@ bool MaskTable::add_uncertain(Configs& configs, ConfigId config, const TokenTrie
                               std::span<uint32_t> bits) const {
   return walk(configs, config, trie, [&](uint32_t node, ConfigId next, ConfigId /*before*/) {
     if (next > Configs::kDead) {
-      std::ranges::for_each(trie.tokens(node), [&](int32_t token) { set_bit(bits, token); });
+      std::ranges::for_each(trie.tokens(node), [&](int32_t token) { set_token_bit(bits, token); });
     }
     return next > Configs::kDead;
   });
@@ -218,7 +196,7 @@ Status MaskTable::mask(Place& place, std::span<uint32_t> bits) const {
       classified->allowed.add_to(made);
     }
     if (configs.ends(place.config)) {
-      std::ranges::for_each(vocabulary_.ends(), [&](int32_t token) { set_bit(made, token); });
+      std::ranges::for_each(vocabulary_.ends(), [&](int32_t token) { set_token_bit(made, token); });
     }
     newest_->bytes += made.size() * sizeof(uint32_t);
     known = newest_->masks.try_emplace(place.config, std::move(made)).first;
@@ -284,8 +262,7 @@ void MaskTable::prepare(int most) const {
     configs.refill();
     const SetId set = found.front();
     found.pop_front();
-    if (generation != newest_ ||
-        generation->bytes + configs.bytes_kept() > kMostConstraintBytes / 2 ||
+    if (generation != newest_ || generation->bytes_kept() > kMostConstraintBytes / 2 ||
         classify(*generation, set) == nullptr) {
       return;
     }
@@ -309,7 +286,7 @@ void MaskTable::prepare(int most) const {
 
 size_t MaskTable::bytes_kept() const {
   const std::scoped_lock lock(mutex_);
-  return automaton_.bytes_kept() + newest_->bytes + newest_->configs.bytes_kept();
+  return automaton_.bytes_kept() + newest_->bytes_kept();
 }
 
 }  // namespace mynah::grammar

@@ -13,6 +13,8 @@
 
 #include "base/result.h"
 #include "text/grammar/configs.h"
+#include "text/grammar/plain_text.h"
+#include "text/grammar/token_set.h"
 #include "text/grammar/vocabulary.h"
 
 namespace mynah::grammar {
@@ -20,22 +22,6 @@ namespace mynah::grammar {
 // What a constraint keeps of its sequences' steps and masks, about; beyond it, it forgets all and
 // learns anew.
 inline constexpr size_t kMostConstraintBytes = size_t{64} << 20;
-
-// Token ids, as a list while there are few and as bits when there are many.
-class TokenSet {
- public:
-  explicit TokenSet(size_t words) : words_(words) {}
-
-  void add(std::span<const int32_t> tokens);
-  void add_to(std::span<uint32_t> bits) const;
-
-  [[nodiscard]] size_t bytes_kept() const { return 4 * (listed_.capacity() + bits_.capacity()); }
-
- private:
-  size_t words_;
-  std::vector<int32_t> listed_;
-  std::vector<uint32_t> bits_;  // empty: they are listed
-};
 
 // Tokens by what the states of one group say of them, whatever stands below (XGrammar's
 // context-independent and -dependent tokens, arXiv:2411.15100, section 3.1).
@@ -47,12 +33,17 @@ struct Classified {
 // What was learned since the table was made or last forgot. Sequences hold the one that their
 // config is of, until they move to the newest.
 struct Generation {
-  Generation(const Automaton& automaton) : configs(automaton) {}
+  explicit Generation(const Automaton& automaton) : configs(automaton) {}
 
   Configs configs;
+  PlainText plain;
   std::unordered_map<SetId, Classified> classified;
   std::unordered_map<ConfigId, std::vector<uint32_t>> masks;
   size_t bytes = 0;  // of the two above
+
+  [[nodiscard]] size_t bytes_kept() const {
+    return bytes + configs.bytes_kept() + plain.bytes_kept();
+  }
 };
 
 // A place in a text. Requires that it stays with one table.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "text/grammar/plain_text.h"
+
 namespace mynah::grammar {
 namespace {
 
@@ -32,6 +34,15 @@ Result<std::shared_ptr<const TokenVocabulary>> TokenVocabulary::create(const Tok
   vocabulary->ends_.assign(facts.ends.begin(), facts.ends.end());
   std::ranges::sort(vocabulary->ends_);
   vocabulary->trie_ = TokenTrie(vocabulary->bytes_);
+  vocabulary->plain_ = TokenSet(vocabulary->mask_words());
+  std::vector<std::string> others = vocabulary->bytes_;
+  for (int32_t id = 0; id < vocabulary->size(); ++id) {
+    if (is_plain(vocabulary->bytes(id))) {
+      vocabulary->plain_.add(std::span(&id, vocabulary->bytes(id).empty() ? 0 : 1));
+      others[static_cast<size_t>(id)].clear();
+    }
+  }
+  vocabulary->trie_of_others_ = TokenTrie(others);
   return vocabulary;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "text/grammar/token_set.h"
 #include "text/grammar/token_trie.h"
 
 namespace mynah::grammar {
@@ -25,7 +26,7 @@ struct TokenFacts {
   std::span<const int32_t> ends = {};
 };
 
-// Immutable and shared by all constraints of a model. About 12 bytes a token beside the ids.
+// Immutable and shared by all constraints of a model. About 40 bytes a token.
 class TokenVocabulary {
  public:
   // Refused: ids that are not in the vocabulary.
@@ -49,12 +50,19 @@ class TokenVocabulary {
 
   [[nodiscard]] const TokenTrie& trie() const { return trie_; }
 
+  // Tokens that are plain text (plain_text.h), and a trie of all others.
+  [[nodiscard]] const TokenSet& plain() const { return plain_; }
+
+  [[nodiscard]] const TokenTrie& trie_of_others() const { return trie_of_others_; }
+
  private:
   TokenVocabulary() = default;
 
   std::vector<std::string> bytes_;
   std::vector<int32_t> ends_;  // rising
   TokenTrie trie_;
+  TokenSet plain_{0};
+  TokenTrie trie_of_others_;
 };
 
 }  // namespace mynah::grammar

@@ -38,7 +38,7 @@ std::vector<int32_t> allowed(const ConstraintState& state) {
   const Status made = state.mask(bits);
   std::vector<int32_t> tokens;
   for (int32_t token = 0; token < state.constraint().vocabulary().size(); ++token) {
-    if ((bits[static_cast<size_t>(token) / 32] >> (token % 32) & 1U) != 0) {
+    if (has_token_bit(bits, token)) {
       tokens.push_back(token);
     }
   }

@@ -32,7 +32,7 @@ void compare_on_a_walk(const ConstraintSource& source,
     ASSERT_TRUE(masked.has_value()) << masked.error().message << " behind " << written;
     std::vector<int32_t> allowed;
     for (int32_t token = 0; token < vocabulary->size(); ++token) {
-      const bool is_allowed = (bits[static_cast<size_t>(token) / 32] >> (token % 32) & 1U) != 0;
+      const bool is_allowed = has_token_bit(bits, token);
       ConstraintState next = plain;
       ASSERT_EQ(next.accept(token).has_value(), is_allowed)
           << "token " << token << " \"" << vocabulary->bytes(token) << "\" behind " << written;
