@@ -183,6 +183,7 @@ CallGrammar tagged_call(const CallFormat& format, const ToolDescription& tool,
 
 CallGrammar python_call(const ToolDescription& tool) {
   std::vector<Parameter> parameters;
+  parameters.reserve(tool.parameters.size());
   for (const auto& [name, schema] : tool.parameters) {
     parameters.push_back({.grammar = sequence({literal(name + "="), json_of(schema)}),
                           .required = tool.requires_parameter(name)});
