@@ -122,6 +122,10 @@ TINY = {
     "llama_linear": ("llama", {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}, {}, set()),
     "llama_yarn": ("llama", {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0, "rope.freq_base": 50.0,
                              "rope.scaling.original_context_length": 512}, {}, set()),
+    "phi3": ("phi3", {"attention.head_count": 2, "attention.head_count_kv": 1, "rope.dimension_count": 6,
+                      "rope.scaling.original_context_length": 512}, {}, {"fused", "untied", "long"}),
+    "phi3_long": ("phi3", {"attention.head_count": 2, "attention.head_count_kv": 1, "rope.scaling.attn_factor": 1.25,
+                           "rope.scaling.original_context_length": 32}, {}, {"fused", "long"}),
     "qwen2": ("qwen2", {"attention.key_length": 4, "attention.value_length": 4, "rope.dimension_count": 4}, {},
               {"biases", "untied"}),
     "qwen3": ("qwen3", {}, HEAD_NORMS, set()),
@@ -158,6 +162,10 @@ def write_tiny(gguf, path, name, architecture, own, norms, also):
         matrices = {"attn_q": (queries, width), "attn_k": (keys, width), "attn_v": (keys, width),
                     "attn_output": (width, queries), "ffn_gate": (inner, width), "ffn_up": (inner, width),
                     "ffn_down": (width, inner)}
+        if "fused" in also:
+            for matrix in ("attn_q", "attn_k", "attn_v", "ffn_gate"):
+                del matrices[matrix]
+            matrices |= {"attn_qkv": (queries + 2 * keys, width), "ffn_up": (2 * inner, width)}
         for matrix, shape in matrices.items():
             add(f"blk.{i}.{matrix}.weight", *shape)
             if "biases" in also and matrix in ("attn_q", "attn_k", "attn_v"):
@@ -167,6 +175,10 @@ def write_tiny(gguf, path, name, architecture, own, norms, also):
     add("output_norm.weight", width)
     if "untied" in also:
         add("output.weight", vocabulary, width)
+    if "long" in also:
+        for i, length in enumerate(("short", "long")):
+            factors = np.linspace(1 + i, 3 + 4 * i, sizes["rope.dimension_count"] // 2)
+            writer.add_tensor(f"rope_factors_{length}.weight", factors.astype(np.float32))
     if "factors" in also:
         writer.add_tensor("rope_freqs.weight", np.linspace(1, 8, sizes["rope.dimension_count"] // 2).astype(np.float32))
     writer.write_header_to_file()

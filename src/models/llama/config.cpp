@@ -186,31 +186,32 @@ Status refuse_unknown_parts(const Metadata& metadata) {
   return {};
 }
 
-// The factors that slow down each pair (Llama 3.1's rope_scaling, as converted files have it).
-Status slow_down(const TensorFile& file, std::vector<double>& frequencies) {
-  const StoredTensor* const tensor = file.find("rope_freqs.weight");
+// The factors that slow down each pair, where the file has a tensor of them.
+Status slow_down(const TensorFile& file, std::string_view factors_of,
+                 std::vector<double>& frequencies) {
+  const StoredTensor* const tensor = file.find(factors_of);
   if (tensor == nullptr) {
     return {};
   }
   const auto pairs = std::ssize(frequencies);
   if (tensor->shape != Shape{pairs} || tensor->dtype != DType::F32) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("rope_freqs.weight: wanted f32 ({}), found {} {}", pairs,
+                fmt::format("{}: wanted f32 ({}), found {} {}", factors_of, pairs,
                             name(tensor->dtype), tensor->shape.str()));
   }
   const std::vector<float> factors = values_of(*tensor);
   for (size_t i = 0; i < factors.size(); ++i) {
     if (!(factors[i] > 0 && std::isfinite(factors[i]))) {
       return fail(ErrorCode::InvalidInput,
-                  fmt::format("rope_freqs.weight: wanted numbers above 0, found {}", factors[i]));
+                  fmt::format("{}: wanted numbers above 0, found {}", factors_of, factors[i]));
     }
     frequencies[i] /= static_cast<double>(factors[i]);
   }
   return {};
 }
 
-Result<Rotary> read_rotary(const TensorFile& file, const Metadata& metadata, const Config& c,
-                           const Architecture& architecture) {
+Status read_rotary(const TensorFile& file, const Metadata& metadata,
+                   const Architecture& architecture, Config& c) {
   constexpr double kMostFactor = 1e6;
   MYNAH_TRY(const int64_t dimensions,
             metadata.integer("rope.dimension_count", 2, c.head_dim, c.head_dim));
@@ -219,31 +220,37 @@ Result<Rotary> read_rotary(const TensorFile& file, const Metadata& metadata, con
   MYNAH_TRY(const double old_factor, metadata.number("rope.scale_linear", 0, kMostFactor, 0));
   MYNAH_TRY(const double found, metadata.number("rope.scaling.factor", 0, kMostFactor, old_factor));
   MYNAH_TRY(const double attention, metadata.number("rope.scaling.attn_factor", 0, kMostFactor, 1));
+  MYNAH_TRY(const int64_t original, metadata.integer("rope.scaling.original_context_length", 1,
+                                                     kMostPositions, c.context_length));
   MYNAH_TRY(const std::string kind, metadata.text("rope.scaling.type", "linear"));
   const double factor = found == 0 ? 1 : found;  // 0: none, as llama.cpp reads it
-  Rotary rotary{
-      .frequencies = {}, .magnitude = static_cast<float>(attention), .pairs = architecture.pairs};
+  Rotary& rotary = c.rotary;
+  rotary.magnitude = static_cast<float>(attention);
+  rotary.pairs = architecture.pairs;
   if (kind == "yarn") {
-    Yarn yarn{.factor = factor};
-    MYNAH_TRY(const int64_t original, metadata.integer("rope.scaling.original_context_length", 1,
-                                                       kMostPositions, c.context_length));
-    yarn.original_context = static_cast<double>(original);
+    Yarn yarn{.factor = factor, .original_context = static_cast<double>(original)};
     MYNAH_TRY(yarn.fast, metadata.number("rope.scaling.yarn_beta_fast", 1e-3, 1e6, yarn.fast));
     MYNAH_TRY(yarn.slow, metadata.number("rope.scaling.yarn_beta_slow", 1e-3, 1e6, yarn.slow));
     rotary.frequencies = yarn_frequencies(base, dimensions, yarn);
     rotary.magnitude *= yarn_magnitude(factor);
-  } else if (kind == "linear" || kind == "none") {
+  } else if (kind == "linear" || kind == "longrope" || kind == "none") {
     rotary.frequencies = rotary_frequencies(base, dimensions);
     for (double& frequency : rotary.frequencies) {
-      frequency /= kind == "linear" ? factor : 1;
+      frequency /= kind == "none" ? 1 : factor;
     }
   } else {
-    return fail(ErrorCode::Unsupported,
-                fmt::format("{}: mynah does none, linear and yarn, found \"{}\"",
-                            metadata.key("rope.scaling.type"), kind));
+    return wants(fmt::format("{}: mynah does none, linear, yarn and longrope, found \"{}\"",
+                             metadata.key("rope.scaling.type"), kind));
   }
-  MYNAH_TRY_STATUS(slow_down(file, rotary.frequencies));
-  return rotary;
+  // Llama 3.1's, as converted files have them, or LongRoPE's (Ding et al. 2024, arXiv:2402.13753).
+  MYNAH_TRY_STATUS(slow_down(file, "rope_freqs.weight", rotary.frequencies));
+  if (file.find("rope_factors_long.weight") != nullptr) {
+    c.short_context = original;
+    c.long_rotary = rotary;
+    MYNAH_TRY_STATUS(slow_down(file, "rope_factors_long.weight", c.long_rotary.frequencies));
+    MYNAH_TRY_STATUS(slow_down(file, "rope_factors_short.weight", rotary.frequencies));
+  }
+  return {};
 }
 
 Status read_windows(const Metadata& metadata, const Architecture& architecture, Config& c) {
@@ -287,8 +294,9 @@ struct Role {
   bool bias = false;
 };
 
-constexpr std::array kModelRoles = {Role{"token_embd"}, Role{"output_norm"}, Role{"output"},
-                                    Role{"rope_freqs"}};
+constexpr std::array kModelRoles = {
+    Role{"token_embd"}, Role{"output_norm"},       Role{"output"},
+    Role{"rope_freqs"}, Role{"rope_factors_long"}, Role{"rope_factors_short"}};
 constexpr std::array kBlockRoles = {
     Role{"attn_norm"},      Role{"attn_q", true},   Role{"attn_k", true},
     Role{"attn_v", true},   Role{"attn_qkv", true}, Role{"attn_output", true},
@@ -350,7 +358,7 @@ Result<Config> read_config(const TensorFile& file) {
   if (c.layers == architecture->scaled_by_width) {
     c.attention_scale = 1.0F / std::sqrt(static_cast<float>(c.width / c.heads));
   }
-  MYNAH_TRY(c.rotary, read_rotary(file, metadata, c, *architecture));
+  MYNAH_TRY_STATUS(read_rotary(file, metadata, *architecture, c));
   MYNAH_TRY_STATUS(read_windows(metadata, *architecture, c));
   for (int64_t layer = 0; layer < c.layers; ++layer) {
     c.rotates.push_back(architecture->unturned_pattern == 0 ||

@@ -29,8 +29,11 @@ struct Config {
   float logit_cap = 0;                       // logits x become cap * tanh(x / cap); 0: they do not
   Activation activation = Activation::Silu;  // of the gate
   bool normed_heads = false;                 // an RMS norm of each head of queries and of keys
-  bool normed_results = false;    // an RMS norm behind attention and behind the feed-forward block
-  Rotary rotary;                  // of layers that see everything
+  bool normed_results = false;  // an RMS norm behind attention and behind the feed-forward block
+  Rotary rotary;                // of layers that see everything
+  // The same where a cache has room for more positions a sequence than so many; 0: no other is.
+  int64_t short_context = 0;
+  Rotary long_rotary;
   Rotary local_rotary;            // of layers that see a window
   int64_t window = 0;             // positions that such a layer sees, its own included
   std::vector<bool> sees_window;  // of each layer

@@ -104,7 +104,8 @@ Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const
       positions.push_back(static_cast<int32_t>(cache.length(lane.sequence) + i));
     }
   }
-  step.turns = rotations(backend(), config_.rotary, positions);
+  const bool is_long = config_.short_context > 0 && cache.sizes().capacity > config_.short_context;
+  step.turns = rotations(backend(), is_long ? config_.long_rotary : config_.rotary, positions);
   if (config_.window > 0) {
     step.local_turns = rotations(backend(), config_.local_rotary, positions);
   }

@@ -72,8 +72,8 @@ TEST_F(LlamaConfig, WhatIsNotDoneIsNamed) {
   file_.metadata["llama.expert_count"] = int64_t{8};
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("experts"));
   file_.metadata.erase("llama.expert_count");
-  file_.metadata["llama.rope.scaling.type"] = std::string("longrope");
-  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("longrope"));
+  file_.metadata["llama.rope.scaling.type"] = std::string("dynamic");
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("dynamic"));
   file_.metadata.erase("llama.rope.scaling.type");
   file_.metadata["llama.attention.head_count_kv"] = std::vector<int64_t>{2, 1};
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("head_count_kv"));

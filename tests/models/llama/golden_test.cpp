@@ -100,13 +100,13 @@ class LlamaGolden : public testing::TestWithParam<GoldenCase> {
 };
 
 TEST_P(LlamaGolden, SaysWhatLlamaCppSaysOfAPrompt) {
-  KvCache cache = model_->new_cache(1, std::ssize(tokens_));
+  KvCache cache = model_->new_cache(1, model_->config().context_length);
   const Lane lane{.sequence = cache.add(), .count = std::ssize(tokens_)};
   expect_close(model_->logits(model_->forward(tokens_, {&lane, 1}, cache)), 0);
 }
 
 TEST_P(LlamaGolden, SaysTheSamePieceByPieceInCompany) {
-  KvCache cache = model_->new_cache(2, std::ssize(tokens_));
+  KvCache cache = model_->new_cache(2, model_->config().context_length);
   Lane own{.sequence = cache.add()};
   Lane other{.sequence = cache.add()};
   size_t first = 0;
@@ -126,8 +126,8 @@ TEST_P(LlamaGolden, SaysTheSamePieceByPieceInCompany) {
 std::vector<GoldenCase> all_cases() {
   std::vector<GoldenCase> cases;
   for (const DeviceKind device : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt}) {
-    for (const char* name :
-         {"gemma3", "llama", "llama3", "llama_linear", "llama_yarn", "qwen2", "qwen3", "smollm3"}) {
+    for (const char* name : {"gemma3", "llama", "llama3", "llama_linear", "llama_yarn", "phi3",
+                             "phi3_long", "qwen2", "qwen3", "smollm3"}) {
       cases.push_back({name, device});
     }
   }
