@@ -34,19 +34,21 @@ std::vector<double> yarn_frequencies(double base, int64_t dimensions, const Yarn
   return frequencies;
 }
 
-float yarn_magnitude(double factor) {
-  return static_cast<float>(factor <= 1.0 ? 1.0 : 0.1 * std::log(factor) + 1.0);
+float yarn_magnitude(double factor, double weight) {
+  return static_cast<float>(factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0);
 }
 
-Tensor rotations(Backend& backend, const Rotary& rotary, std::span<const int32_t> positions) {
+Tensor rotations(Backend& backend, const Rotary& rotary, std::span<const int32_t> positions,
+                 std::span<const float> scales) {
   const size_t pairs = rotary.frequencies.size();
   std::vector<float> turns(positions.size() * 2 * pairs);
   float* to = turns.data();
-  for (const int32_t position : positions) {
+  for (size_t row = 0; row < positions.size(); ++row) {
+    const float magnitude = rotary.magnitude * (scales.empty() ? 1.0F : scales[row]);
     for (size_t i = 0; i < pairs; ++i) {
-      const double angle = position * rotary.frequencies[i];
-      to[i] = static_cast<float>(rotary.magnitude * std::cos(angle));
-      to[pairs + i] = static_cast<float>(rotary.magnitude * std::sin(angle));
+      const double angle = positions[row] * rotary.frequencies[i];
+      to[i] = static_cast<float>(magnitude * std::cos(angle));
+      to[pairs + i] = static_cast<float>(magnitude * std::sin(angle));
     }
     to += 2 * pairs;
   }

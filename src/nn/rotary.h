@@ -33,11 +33,14 @@ struct Yarn {
 [[nodiscard]] std::vector<double> yarn_frequencies(double base, int64_t dimensions,
                                                    const Yarn& yarn);
 
-// What YaRN multiplies turned columns with (its equation 22).
-[[nodiscard]] float yarn_magnitude(double factor);
+// What YaRN multiplies turned columns with (its equation 22), or with another weight of the
+// logarithm than 1 (DeepSeek-V2's mscale_all_dim, which divides by it).
+[[nodiscard]] float yarn_magnitude(double factor, double weight = 1);
 
-// Cosines, then sines, of each position: (positions, 2 pairs), for ops::rope().
+// Cosines, then sines, of each position, times its scale where there are any: (positions, 2 pairs),
+// for ops::rope().
 [[nodiscard]] Tensor rotations(Backend& backend, const Rotary& rotary,
-                               std::span<const int32_t> positions);
+                               std::span<const int32_t> positions,
+                               std::span<const float> scales = {});
 
 }  // namespace mynah

@@ -18,6 +18,7 @@ constexpr std::array kArchitectures = {
                  .window_pattern = 6,
                  .scaled_by_width = 62},
     Architecture{.name = "llama", .pairs = RopePairs::Neighbours},
+    Architecture{.name = "mistral3", .pairs = RopePairs::Neighbours, .growing_queries = true},
     Architecture{.name = "phi3"},
     Architecture{.name = "qwen2"},
     Architecture{.name = "qwen3", .normed_heads = true},

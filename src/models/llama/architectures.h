@@ -16,6 +16,7 @@ struct Architecture {
   bool normed_heads = false;      // Config::normed_heads
   bool normed_results = false;    // Config::normed_results
   bool scaled_embedding = false;  // by the square root of the width
+  bool growing_queries = false;   // attention.temperature_scale counts
   // Of so many layers the last sees everything and the others a window; 0: all see everything.
   int64_t window_pattern = 0;
   // Of so many layers the last knows no positions; 0: all know them.

@@ -232,7 +232,8 @@ Status read_rotary(const TensorFile& file, const Metadata& metadata,
     MYNAH_TRY(yarn.fast, metadata.number("rope.scaling.yarn_beta_fast", 1e-3, 1e6, yarn.fast));
     MYNAH_TRY(yarn.slow, metadata.number("rope.scaling.yarn_beta_slow", 1e-3, 1e6, yarn.slow));
     rotary.frequencies = yarn_frequencies(base, dimensions, yarn);
-    rotary.magnitude *= yarn_magnitude(factor);
+    MYNAH_TRY(const double shared, metadata.number("rope.scaling.yarn_log_multiplier", 0, 1e3, 0));
+    rotary.magnitude *= yarn_magnitude(factor) / yarn_magnitude(factor, shared);
   } else if (kind == "linear" || kind == "longrope" || kind == "none") {
     rotary.frequencies = rotary_frequencies(base, dimensions);
     for (double& frequency : rotary.frequencies) {
@@ -241,6 +242,11 @@ Status read_rotary(const TensorFile& file, const Metadata& metadata,
   } else {
     return wants(fmt::format("{}: mynah does none, linear, yarn and longrope, found \"{}\"",
                              metadata.key("rope.scaling.type"), kind));
+  }
+  if (architecture.growing_queries) {
+    MYNAH_TRY(const double growth, metadata.number("attention.temperature_scale", 0, 1e3, 0));
+    c.query_growth = static_cast<float>(growth);
+    c.growth_context = original;
   }
   // Llama 3.1's, as converted files have them, or LongRoPE's (Ding et al. 2024, arXiv:2402.13753).
   MYNAH_TRY_STATUS(slow_down(file, "rope_freqs.weight", rotary.frequencies));
@@ -356,7 +362,8 @@ Result<Config> read_config(const TensorFile& file) {
   MYNAH_TRY(const double cap, metadata.number("final_logit_softcapping", 0, 1e30, 0));
   c.logit_cap = static_cast<float>(cap);
   if (c.layers == architecture->scaled_by_width) {
-    c.attention_scale = 1.0F / std::sqrt(static_cast<float>(c.width / c.heads));
+    const int64_t columns = c.width / c.heads;
+    c.attention_scale = 1.0F / std::sqrt(static_cast<float>(columns));
   }
   MYNAH_TRY_STATUS(read_rotary(file, metadata, *architecture, c));
   MYNAH_TRY_STATUS(read_windows(metadata, *architecture, c));

@@ -34,6 +34,10 @@ struct Config {
   // The same where a cache has room for more positions a sequence than so many; 0: no other is.
   int64_t short_context = 0;
   Rotary long_rotary;
+  // Queries at position p grow by 1 + growth * log(1 + floor(p / growth_context)) (Llama 4's and
+  // Ministral 3's attention temperature); 0: they do not.
+  float query_growth = 0;
+  int64_t growth_context = 1;
   Rotary local_rotary;            // of layers that see a window
   int64_t window = 0;             // positions that such a layer sees, its own included
   std::vector<bool> sees_window;  // of each layer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 
 #include "ops/ops.h"
@@ -96,7 +97,8 @@ KvCache Model::new_cache(int64_t sequences, int64_t capacity, std::optional<DTyp
 }
 
 Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const {
-  Step step{.past = cache.step(lanes), .queries = {}, .turns = {}, .local_turns = {}};
+  Step step{
+      .past = cache.step(lanes), .queries = {}, .turns = {}, .local_turns = {}, .query_turns = {}};
   std::vector<int32_t> positions;
   for (const Lane& lane : lanes) {
     step.queries.add(lane.count);
@@ -105,7 +107,16 @@ Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const
     }
   }
   const bool is_long = config_.short_context > 0 && cache.sizes().capacity > config_.short_context;
-  step.turns = rotations(backend(), is_long ? config_.long_rotary : config_.rotary, positions);
+  const Rotary& rotary = is_long ? config_.long_rotary : config_.rotary;
+  step.turns = rotations(backend(), rotary, positions);
+  if (config_.query_growth > 0) {
+    std::vector<float> scales;
+    for (const int32_t position : positions) {
+      const auto contexts = static_cast<float>(position / config_.growth_context);
+      scales.push_back(1.0F + config_.query_growth * std::log(1.0F + contexts));
+    }
+    step.query_turns = rotations(backend(), rotary, positions, scales);
+  }
   if (config_.window > 0) {
     step.local_turns = rotations(backend(), config_.local_rotary, positions);
   }
@@ -119,16 +130,23 @@ Model::QueriesKeys Model::queries_keys(const Block& block, int64_t layer, const 
   const bool local = c.sees_window[static_cast<size_t>(layer)];
   const Rotary& rotary = local ? c.local_rotary : c.rotary;
   const Tensor& turns = local ? step.local_turns : step.turns;
-  const bool turned = c.rotates[static_cast<size_t>(layer)];
-  const auto turn = [&](const Tensor& x, int64_t heads) {
-    return turned ? ops::rope(backend(), x, turns, heads, rotary.pairs) : x;
+  const auto turn = [&](const Tensor& x, int64_t heads, const Tensor& by) {
+    return c.rotates[static_cast<size_t>(layer)] ? ops::rope(backend(), x, by, heads, rotary.pairs)
+                                                 : x;
   };
-  if (c.normed_heads) {
-    return {turn(block.q_norm.of_heads(qkv.narrow(1, 0, queries)), c.heads),
-            turn(block.k_norm.of_heads(qkv.narrow(1, queries, c.key_width())), c.kv_heads)};
+  if (!c.normed_heads && !step.query_turns.defined()) {
+    const Tensor both =
+        turn(qkv.narrow(1, 0, queries + c.key_width()), c.heads + c.kv_heads, turns);
+    return {both.narrow(1, 0, queries), both.narrow(1, queries, c.key_width())};
   }
-  const Tensor both = turn(qkv.narrow(1, 0, queries + c.key_width()), c.heads + c.kv_heads);
-  return {both.narrow(1, 0, queries), both.narrow(1, queries, c.key_width())};
+  Tensor q = qkv.narrow(1, 0, queries);
+  Tensor k = qkv.narrow(1, queries, c.key_width());
+  if (c.normed_heads) {
+    q = block.q_norm.of_heads(q);
+    k = block.k_norm.of_heads(k);
+  }
+  return {turn(q, c.heads, step.query_turns.defined() ? step.query_turns : turns),
+          turn(k, c.kv_heads, turns)};
 }
 
 Tensor Model::attention(const Block& block, int64_t layer, const Tensor& x, const Step& step,

@@ -87,6 +87,7 @@ class Model final : public TokenModel {
     Lengths queries;     // tokens of each lane
     Tensor turns;        // (tokens, 2 pairs)
     Tensor local_turns;  // of layers that see a window
+    Tensor query_turns;  // of queries, where they are others
   };
 
   struct QueriesKeys {

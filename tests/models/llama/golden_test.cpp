@@ -127,7 +127,7 @@ std::vector<GoldenCase> all_cases() {
   std::vector<GoldenCase> cases;
   for (const DeviceKind device : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt}) {
     for (const char* name : {"gemma3", "llama", "llama3", "llama_linear", "llama_yarn", "phi3",
-                             "phi3_long", "qwen2", "qwen3", "smollm3"}) {
+                             "phi3_long", "mistral3", "qwen2", "qwen3", "smollm3"}) {
       cases.push_back({name, device});
     }
   }
