@@ -32,6 +32,14 @@ struct Parts {
     scales[i] = scale;
     minima[i] = minimum;
   }
+
+  void groups(const SharedScales& shared, int64_t count) const {
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<size_t>(i);
+      group(i, shared.scale * static_cast<float>(shared.scale_codes[at]),
+            shared.minimum * static_cast<float>(shared.minimum_codes[at]));
+    }
+  }
 };
 
 void unpack_q4_0(const std::byte* block, const Parts& to) {
@@ -88,26 +96,33 @@ int two_bits(const std::byte* qs, int i) {
   return byte_at(qs, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2) & 3;
 }
 
-void unpack_q2_k(const std::byte* block, const Parts& to) {
-  const float d = half_at(block + 80);
-  const float dmin = half_at(block + 82);
+SharedScales scales_q2_k(const std::byte* block) {
+  SharedScales shared{.scale = half_at(block + 80), .minimum = -half_at(block + 82)};
   for (int s = 0; s < kSuperBlockElements / 16; ++s) {
     const int scale = byte_at(block, s);
-    to.group(s, d * static_cast<float>(scale & 15), -(dmin * static_cast<float>(scale >> 4)));
+    shared.put(s, scale & 15, scale >> 4);
   }
+  return shared;
+}
+
+void unpack_q2_k(const std::byte* block, const Parts& to) {
   for (int i = 0; i < kSuperBlockElements; ++i) {
     to.code(i, two_bits(block + 16, i));
   }
 }
 
-void unpack_q3_k(const std::byte* block, const Parts& to) {
+SharedScales scales_q3_k(const std::byte* block) {
   const std::byte* scales = block + 96;
-  const float d = half_at(block + 108);
+  SharedScales shared{.scale = half_at(block + 108)};
   for (int s = 0; s < kSuperBlockElements / 16; ++s) {
     const int low = s < 8 ? byte_at(scales, s) & 15 : byte_at(scales, s - 8) >> 4;
     const int high = byte_at(scales, 8 + s % 4) >> (s / 4 * 2) & 3;
-    to.group(s, d * static_cast<float>((low | high << 4) - 32));
+    shared.put(s, (low | high << 4) - 32);
   }
+  return shared;
+}
+
+void unpack_q3_k(const std::byte* block, const Parts& to) {
   for (int i = 0; i < kSuperBlockElements; ++i) {
     const int third_bit = byte_at(block, i % 32) >> (i / 32) & 1;
     to.code(i, two_bits(block + 32, i) - (third_bit != 0 ? 0 : 4));
@@ -116,9 +131,8 @@ void unpack_q3_k(const std::byte* block, const Parts& to) {
 
 // Eight scales and eight minima of six bits in twelve bytes, of Q4_K and Q5_K, whose block begins
 // with the two factors.
-void unpack_groups_k(const std::byte* block, const Parts& to) {
-  const float d = half_at(block);
-  const float dmin = half_at(block + 2);
+SharedScales scales_q4_k(const std::byte* block) {
+  SharedScales shared{.scale = half_at(block), .minimum = -half_at(block + 2)};
   const std::byte* packed = block + 4;
   for (int j = 0; j < kSuperBlockElements / 32; ++j) {
     int scale = byte_at(packed, j) & 63;
@@ -128,8 +142,9 @@ void unpack_groups_k(const std::byte* block, const Parts& to) {
       scale = (low & 15) | byte_at(packed, j - 4) >> 6 << 4;
       minimum = low >> 4 | byte_at(packed, j) >> 6 << 4;
     }
-    to.group(j, d * static_cast<float>(scale), -(dmin * static_cast<float>(minimum)));
+    shared.put(j, scale, minimum);
   }
+  return shared;
 }
 
 // Four bits of element i of a super-block: of byte i in each 64 elements, low half first.
@@ -138,26 +153,28 @@ int four_bits(const std::byte* qs, int i) {
 }
 
 void unpack_q4_k(const std::byte* block, const Parts& to) {
-  unpack_groups_k(block, to);
   for (int i = 0; i < kSuperBlockElements; ++i) {
     to.code(i, four_bits(block + 16, i));
   }
 }
 
 void unpack_q5_k(const std::byte* block, const Parts& to) {
-  unpack_groups_k(block, to);
   for (int i = 0; i < kSuperBlockElements; ++i) {
     const int high = byte_at(block + 16, i % 32) >> (i / 32) & 1;
     to.code(i, four_bits(block + 48, i) | high << 4);
   }
 }
 
+SharedScales scales_q6_k(const std::byte* block) {
+  SharedScales shared{.scale = half_at(block + 208)};
+  for (int s = 0; s < kSuperBlockElements / 16; ++s) {
+    shared.put(s, static_cast<int8_t>(byte_at(block + 192, s)));
+  }
+  return shared;
+}
+
 void unpack_q6_k(const std::byte* block, const Parts& to) {
   const std::byte* high = block + 128;
-  const float d = half_at(block + 208);
-  for (int s = 0; s < kSuperBlockElements / 16; ++s) {
-    to.group(s, d * static_cast<float>(static_cast<int8_t>(byte_at(block + 192, s))));
-  }
   for (int i = 0; i < kSuperBlockElements; ++i) {
     const int half = i / 128;
     const int quarter = i % 128 / 32;
@@ -179,9 +196,32 @@ bool has_minima(DType dtype) {
          dtype == DType::Q4_K || dtype == DType::Q5_K;
 }
 
+bool has_shared_scales(DType dtype) {
+  return block_elements(dtype) == kSuperBlockElements;
+}
+
+SharedScales unpack_shared_scales(DType dtype, const std::byte* block) {
+  switch (dtype) {
+    case DType::Q2_K:
+      return scales_q2_k(block);
+    case DType::Q3_K:
+      return scales_q3_k(block);
+    case DType::Q4_K:
+    case DType::Q5_K:
+      return scales_q4_k(block);
+    case DType::Q6_K:
+      return scales_q6_k(block);
+    default:
+      MYNAH_CHECK(false, "[unpack_shared_scales] not a K type: ", name(dtype));
+  }
+}
+
 void unpack_block(DType dtype, const std::byte* block, int8_t* codes, float* scales,
                   float* minima) {
   const Parts to{codes, scales, minima};
+  if (has_shared_scales(dtype)) {
+    to.groups(unpack_shared_scales(dtype, block), kSuperBlockElements / block_group(dtype));
+  }
   switch (dtype) {
     case DType::Q4_0:
       return unpack_q4_0(block, to);

@@ -2,6 +2,7 @@
 // shares. What dequantisation and integer products both start from.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +18,25 @@ inline constexpr int kSuperBlockElements = 256;  // of Q2_K to Q6_K
 
 // Whether groups have a minimum other than zero: Q4_1, Q5_1, Q2_K, Q4_K and Q5_K.
 [[nodiscard]] bool has_minima(DType dtype);
+
+// The scales of a type whose groups have small whole numbers times a number of the block's: group g
+// has scale * scale_codes[g] and minimum * minimum_codes[g], both exact in f32.
+struct SharedScales {
+  float scale = 0.0F;
+  float minimum = 0.0F;
+  std::array<int8_t, kSuperBlockElements / 16> scale_codes{};
+  std::array<int8_t, kSuperBlockElements / 16> minimum_codes{};
+
+  void put(int group, int scale_code, int minimum_code = 0) {
+    scale_codes[static_cast<size_t>(group)] = static_cast<int8_t>(scale_code);
+    minimum_codes[static_cast<size_t>(group)] = static_cast<int8_t>(minimum_code);
+  }
+};
+
+// Whether unpack_shared_scales() reads it: Q2_K to Q6_K.
+[[nodiscard]] bool has_shared_scales(DType dtype);
+
+[[nodiscard]] SharedScales unpack_shared_scales(DType dtype, const std::byte* block);
 
 // Takes one block apart: element i is codes[i] * scales[i / group] + minima[i / group], exactly as
 // dequantize_row_* of ggml-quants.c computes it. Codes lie in [-128, 127]; block_elements() of

@@ -9,6 +9,7 @@
 
 #include "backend/cpu/cpu_backend_class.h"
 #include "backend/cpu/packed.h"
+#include "backend/cpu/packed_blocks.h"
 #include "backend/cpu/speech.h"
 #include "base/check.h"
 #include "tensor/quantize.h"
@@ -115,7 +116,7 @@ void CpuBackend::copy(const Tensor& x, const Tensor& out) {
 }
 
 std::string CpuBackend::packed_layout() const {
-  return "cpu-panel32-4";
+  return "cpu-panel32-5";
 }
 
 LinearWeight CpuBackend::pack_linear(const Tensor& w, DType storage) {
@@ -128,9 +129,10 @@ LinearWeight CpuBackend::pack_linear(const Tensor& w, DType storage) {
   const size_t row_bytes = storage_bytes(w.dtype(), k);
   if (is_block_type(storage)) {
     MYNAH_CHECK(w.dtype() == storage, "[pack_linear] a block type is kept as it is");
+    const BlockPanels panels(packed);
     pool_.parallel_for(view.panels(), 1, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {
-        pack_blocks(packed, p, w.raw() + static_cast<size_t>(p * kPanel) * row_bytes);
+        panels.pack(p, w.raw() + static_cast<size_t>(p * kPanel) * row_bytes);
       }
     });
     return packed;

@@ -96,6 +96,10 @@ inline constexpr int64_t kSerialWork = 60'000;
 inline constexpr int64_t kCheapElement = 4;
 inline constexpr int64_t kCostlyElement = 24;
 
+// Rows of a tile: their activations (96 by a few hundred bytes) and sums (12 KB) share the
+// first-level cache with a panel; a multiple of the kernels' 12 rows.
+inline constexpr int64_t kTileRows = 96;
+
 // A row of a matrix of f32.
 inline const float* row_of(const Tensor& t, int64_t row) {
   return t.data<float>() + row * t.stride(0);

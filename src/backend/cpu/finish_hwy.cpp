@@ -125,34 +125,6 @@ void finish_i8(const int32_t* tile, int64_t m, int64_t n, const Int8Scales& scal
   });
 }
 
-void add_scaled(const int32_t* part, int64_t m, const float* scales, float* tile) {
-  const F f;
-  const hn::RebindToSigned<F> i32;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  for (int64_t c = 0; c < kPanel; c += lanes) {
-    const V scale = hn::LoadU(f, scales + c);
-    for (int64_t at = c; at < m * kPanel; at += kPanel) {
-      const V sum = hn::ConvertTo(f, hn::LoadU(i32, part + at));
-      hn::StoreU(hn::MulAdd(sum, scale, hn::LoadU(f, tile + at)), f, tile + at);
-    }
-  }
-}
-
-void finish_scaled(float* tile, int64_t m, const float* row_scales, const float* offsets,
-                   const float* extra) {
-  const F f;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  for (int64_t c = 0; c < kPanel; c += lanes) {
-    const V offset = hn::LoadU(f, offsets + c);
-    for (int64_t r = 0; r < m; ++r) {
-      float* at = tile + r * kPanel + c;
-      const V add = extra == nullptr ? hn::Zero(f) : hn::LoadU(f, extra + r * kPanel + c);
-      const V y = hn::Sub(hn::LoadU(f, at), offset);
-      hn::StoreU(hn::MulAdd(y, hn::Set(f, row_scales[r]), add), f, at);
-    }
-  }
-}
-
 void finish_mix(const int32_t* tile, int64_t m, const float* scales, const float* means,
                 const float* weights, bool adds, float* out, int64_t out_stride) {
   const F f;
@@ -377,8 +349,6 @@ void from_f16(const uint16_t* x, int64_t n, float* out) {
 void fill_finish(Kernels& kernels) {
   kernels.finish = finish;
   kernels.finish_i8 = finish_i8;
-  kernels.add_scaled = add_scaled;
-  kernels.finish_scaled = finish_scaled;
   kernels.finish_mix = finish_mix;
   kernels.quantize_row = quantize_row;
   kernels.quantize_row_close = quantize_row_close;

@@ -5,6 +5,7 @@
 
 namespace mynah::cpu {
 
+void add_block_kernels(Isa isa, Kernels& kernels);
 void add_conv_input_kernels(Isa isa, Kernels& kernels);
 void add_gemm_kernels(Isa isa, Kernels& kernels);
 void add_row_kernels(Isa isa, Kernels& kernels);

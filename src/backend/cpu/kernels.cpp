@@ -1,5 +1,6 @@
 #include "backend/cpu/kernels.h"
 
+#include "backend/cpu/block_products_x86.h"
 #include "backend/cpu/gemm_x86.h"
 #include "backend/cpu/kernel_parts.h"
 
@@ -7,6 +8,7 @@ namespace mynah::cpu {
 
 Kernels kernels_for(Isa isa) {
   Kernels kernels{};
+  add_block_kernels(isa, kernels);
   add_gemm_kernels(isa, kernels);
   add_finish_kernels(isa, kernels);
   add_attention_kernels(isa, kernels);
@@ -19,6 +21,8 @@ Kernels kernels_for(Isa isa) {
 #if defined(__x86_64__)
   if (isa >= Isa::Avx512Vnni) {
     kernels.gemm_i8 = gemm_i8_vnni;
+    kernels.block_products = block_products_vnni;
+    kernels.packed_rows = kPackedRowsVnni;
   }
   if (isa >= Isa::Avx512Bf16) {
     kernels.gemm_bf16 = gemm_bf16_avx512;

@@ -32,6 +32,38 @@ struct Int8Scales {
       nullptr;  // sum of a column's weights: activations are stored as x + 128
 };
 
+// Elements of K whose codes of a block type lie together, and that share a scale of activations.
+inline constexpr int64_t kBlockRows = 32;
+
+// How many bits the codes of a block type have where they are packed; Table: four, which number one
+// of 16 codes.
+enum class CodeBits : uint8_t { Four, Five, Six, Eight, Table };
+
+// Rows of activations for products with a block type: x = code * scale. Rows lie one after another.
+struct BlockRows {
+  int8_t* codes = nullptr;  // (row, blocks, kBlockRows)
+  float* scales = nullptr;  // (row, blocks)
+  float* sums = nullptr;    // (row, blocks, groups) of the numbers; null where no minima need them
+  int32_t* starts = nullptr;  // (row, blocks, groups) of sums of products: -zero * sum of the codes
+  int64_t blocks = 0;
+  int64_t groups = 1;  // of a block, which have a scale of weights each: 1 or 2
+  int zero = 0;        // of the weights' codes
+};
+
+// Some blocks of weights of 32 columns: w = (code - zero) * scale + minimum.
+struct BlockChunk {
+  const uint8_t* codes = nullptr;  // (block, 8, 32, 4) bytes, or packed: Kernels::unpack_codes
+  CodeBits bits = CodeBits::Eight;
+  const uint8_t* table = nullptr;  // (16) of CodeBits::Table
+  const float* scales = nullptr;   // (block, groups, 32)
+  const float* minima = nullptr;   // the same, or null
+  int64_t first = 0;               // block of K
+  int64_t blocks = 0;
+  // What is read soon after: so many bytes for each block from here on are asked for meanwhile.
+  const std::byte* fetch = nullptr;
+  int64_t fetch_bytes = 0;
+};
+
 // Fourier transforms of n numbers times a window; n is 4 times twos and fives.
 struct Transform {
   int64_t n = 0;
@@ -98,11 +130,22 @@ struct Kernels {
   void (*finish_i8)(const int32_t* tile, int64_t m, int64_t n, const Int8Scales& scales,
                     const Finish& how, float* out, int64_t out_stride);
 
-  // Block types, on tiles of stride 32: tile += part * scales (of the columns) ...
-  void (*add_scaled)(const int32_t* part, int64_t m, const float* scales, float* tile);
-  // ... and at the end tile = (tile - offsets) * row_scales + extra; extra may be null.
-  void (*finish_scaled)(float* tile, int64_t m, const float* row_scales, const float* offsets,
-                        const float* extra);
+  // Block types. Codes of `blocks` blocks of 32 columns to bytes (block, 8, 32, 4). A block's lower
+  // four bits are pairs of steps of four elements, (4, 32, 4) bytes of which the second has the
+  // upper half; then a fifth bit, (32, 4) bytes with a bit for each step, or two more, (2, 32, 4)
+  // bytes with two bits for each of four steps. table (16): of CodeBits::Table. Not for Eight,
+  // which need none.
+  void (*unpack_codes)(CodeBits bits, const std::byte* from, int64_t blocks, const uint8_t* table,
+                       uint8_t* out);
+  // out (groups, 32) = codes (groups, 32) * shared (32).
+  void (*scale_groups)(const float* shared, const int8_t* codes, int64_t groups, float* out);
+  // Row r of `out` from x (blocks * kBlockRows): each block's largest is 127 steps.
+  void (*quantize_blocks)(const float* x, const BlockRows& out, int64_t r);
+  // tile (m, 32) += rows [row, row + m) of x times a chunk. Element (i, j) is summed over blocks in
+  // order, exact inside a group. Packed codes are for `packed_rows` rows at most.
+  void (*block_products)(const BlockRows& x, int64_t row, int64_t m, const BlockChunk& chunk,
+                         float* tile);
+  int64_t packed_rows = 0;
 
   // Products of exp_codes with int8 values: y = sum * scale + mean * the row's weight, on tiles of
   // stride 32; where `adds`, to what is in out.

@@ -1,11 +1,10 @@
 #include "backend/cpu/packed.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <vector>
 
-#include "tensor/blocks.h"
+#include "backend/cpu/packed_blocks.h"
 #include "tensor/quantize.h"
 
 namespace mynah::cpu {
@@ -17,11 +16,14 @@ int64_t PackedView::steps() const {
     case DType::BF16:
       return (w_.in_features + 1) / 2;
     default:
-      return is_block_type(w_.dtype) ? w_.in_features / 4 : w_.in_features;
+      return w_.in_features;
   }
 }
 
 size_t PackedView::panel_bytes() const {
+  if (is_block_type(w_.dtype)) {
+    return BlockPanels(w_).panel_bytes();
+  }
   const auto panel = static_cast<size_t>(kPanel);
   switch (w_.dtype) {
     case DType::F32:
@@ -35,10 +37,7 @@ size_t PackedView::panel_bytes() const {
 
 size_t PackedView::total_bytes() const {
   const auto count = static_cast<size_t>(panels());
-  size_t columns_extra = w_.dtype == DType::I8 ? 2 : 0;  // numbers of four bytes a column
-  if (is_block_type(w_.dtype)) {
-    columns_extra = 1 + static_cast<size_t>(groups()) * (has_minima(w_.dtype) ? 2 : 1);
-  }
+  const size_t columns_extra = w_.dtype == DType::I8 ? 2 : 0;  // numbers of four bytes a column
   return count * (panel_bytes() + columns_extra * static_cast<size_t>(kPanel) * 4);
 }
 
@@ -48,22 +47,6 @@ float* PackedView::scales(int64_t p) const {
 
 int32_t* PackedView::sums(int64_t p) const {
   return reinterpret_cast<int32_t*>(scales(panels())) + p * kPanel;
-}
-
-int64_t PackedView::groups() const {
-  return w_.in_features / block_group(w_.dtype);
-}
-
-float* PackedView::group_scales(int64_t p) const {
-  return reinterpret_cast<float*>(writable_panel(panels())) + p * groups() * kPanel;
-}
-
-float* PackedView::offsets(int64_t p) const {
-  return group_scales(panels()) + p * kPanel;
-}
-
-float* PackedView::minima(int64_t p) const {
-  return has_minima(w_.dtype) ? offsets(panels()) + p * groups() * kPanel : nullptr;
 }
 
 int64_t PackedView::columns(int64_t p) const {
@@ -94,45 +77,6 @@ void pack_i8(const LinearWeight& w, int64_t p, std::span<const float> rows, int6
 }
 
 }  // namespace
-
-void pack_blocks(const LinearWeight& w, int64_t p, const std::byte* rows) {
-  const PackedView view(w);
-  const int64_t elements = block_elements(w.dtype);
-  const int64_t group = block_group(w.dtype);
-  auto* codes = reinterpret_cast<int8_t*>(view.writable_panel(p));
-  std::memset(codes, 0, view.panel_bytes());
-  std::fill_n(view.group_scales(p), view.groups() * kPanel, 0.0F);
-  std::fill_n(view.offsets(p), kPanel, 0.0F);
-  if (view.minima(p) != nullptr) {
-    std::fill_n(view.minima(p), view.groups() * kPanel, 0.0F);
-  }
-  std::array<int8_t, 256> block_codes{};
-  std::array<float, 16> scales{};
-  std::array<float, 16> minima{};
-  const std::byte* block = rows;
-  for (int64_t c = 0; c < view.columns(p); ++c) {
-    double offset = 0;
-    for (int64_t first = 0; first < w.in_features;
-         first += elements, block += block_bytes(w.dtype)) {
-      unpack_block(w.dtype, block, block_codes.data(), scales.data(), minima.data());
-      for (int64_t i = 0; i < elements; ++i) {
-        const int8_t code = block_codes[static_cast<size_t>(i)];
-        const int64_t k = first + i;
-        codes[k / 4 * 128 + c * 4 + k % 4] = code;
-        offset += 128.0 * static_cast<double>(code) *
-                  static_cast<double>(scales[static_cast<size_t>(i / group)]);
-      }
-      for (int64_t g = 0; g < elements / group; ++g) {
-        const int64_t at = (first / group + g) * kPanel + c;
-        view.group_scales(p)[at] = scales[static_cast<size_t>(g)];
-        if (view.minima(p) != nullptr) {
-          view.minima(p)[at] = minima[static_cast<size_t>(g)];
-        }
-      }
-    }
-    view.offsets(p)[c] = static_cast<float>(offset);
-  }
-}
 
 void pack_panel(const LinearWeight& w, int64_t p, std::span<const float> rows) {
   const PackedView view(w);
@@ -183,18 +127,7 @@ void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float
                      out);
     return;
   }
-  const auto* codes = reinterpret_cast<const int8_t*>(view.panel(p));
-  const float* scales = view.group_scales(p);
-  const float* minima = view.minima(p);
-  const int64_t group = block_group(w.dtype);
-  for (int64_t i = 0; i < k; ++i) {
-    const int64_t g = i / group * kPanel;
-    const int8_t* input = codes + i / 4 * 128 + i % 4;
-    for (int64_t c = 0; c < kPanel; ++c) {
-      const auto code = static_cast<float>(input[c * 4]);
-      out[i * kPanel + c] = code * scales[g + c] + (minima == nullptr ? 0.0F : minima[g + c]);
-    }
-  }
+  BlockPanels(w).widen(kernels, p, out);
 }
 
 }  // namespace mynah::cpu

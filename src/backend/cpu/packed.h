@@ -16,16 +16,14 @@ namespace mynah::cpu {
 //   f32   (panel, K, 32)           f16   (panel, K, 32)
 //   bf16  (panel, ceil(K/2), 32, 2)
 //   int8  (panel, ceil(K/4), 32, 4), then f32 scales (panel, 32), then i32 sums (panel, 32)
-//   blocks of ggml, K/g groups of g elements that share a scale:
-//         s8 codes (panel, K/4, 32, 4), f32 scales (panel, K/g, 32), f32 offsets (panel, 32),
-//         and where the type has them f32 minima (panel, K/g, 32)
+//   blocks of ggml: packed_blocks.h
 class PackedView {
  public:
   explicit PackedView(const LinearWeight& w) : w_(w) {}
 
   [[nodiscard]] int64_t panels() const { return (w_.out_features + kPanel - 1) / kPanel; }
 
-  // Steps of K in a panel: K, K/2 or K/4 rounded up.
+  // Steps of K in a panel: K, K/2 or K/4 rounded up; of types without blocks.
   [[nodiscard]] int64_t steps() const;
   [[nodiscard]] size_t panel_bytes() const;
   [[nodiscard]] size_t total_bytes() const;
@@ -41,21 +39,12 @@ class PackedView {
   // Int8 only: of a panel's columns.
   [[nodiscard]] float* scales(int64_t p) const;
   [[nodiscard]] int32_t* sums(int64_t p) const;
-  // Block types only, of a panel: its groups' scales and minima (null without), and 128 times each
-  // column's sum of weights, which the offset of the activations adds.
-  [[nodiscard]] int64_t groups() const;
-  [[nodiscard]] float* group_scales(int64_t p) const;
-  [[nodiscard]] float* offsets(int64_t p) const;
-  [[nodiscard]] float* minima(int64_t p) const;
   // Columns of a panel that exist.
   [[nodiscard]] int64_t columns(int64_t p) const;
 
  private:
   const LinearWeight& w_;
 };
-
-// Packs 32 (or fewer) rows of blocks, as they lie in a file, into panel p.
-void pack_blocks(const LinearWeight& w, int64_t p, const std::byte* rows);
 
 // Packs 32 (or fewer) rows of f32, `k` long, into panel p.
 void pack_panel(const LinearWeight& w, int64_t p, std::span<const float> rows);

@@ -4,15 +4,10 @@
 
 #include "backend/cpu/cpu_backend_class.h"
 #include "backend/cpu/packed.h"
-#include "tensor/blocks.h"
 #include "tensor/quantize.h"
 
 namespace mynah::cpu {
 namespace {
-
-// Rows of a tile: their activations (96 by a few hundred bytes) and sums (12 KB) share the
-// first-level cache with a panel; a multiple of the kernels' 12 rows.
-constexpr int64_t kTileRows = 96;
 
 int64_t row_tiles_of(int64_t rows) {
   return (rows + kTileRows - 1) / kTileRows;
@@ -114,55 +109,6 @@ void CpuBackend::product_close(const Rows& rows, const LinearWeight& w, const Ta
                           target.data + row * target.stride + p * kPanel, target.stride);
         }
       });
-}
-
-void CpuBackend::product_blocks(const Rows& rows, const LinearWeight& w, const Target& target) {
-  const PackedView view(w);
-  const int64_t k4 = view.steps();
-  const int64_t groups = view.groups();
-  const int64_t group_steps = k4 / groups;
-  const bool minima = has_minima(w.dtype);
-  const Scratch<uint8_t> quantized(memory_, rows.count * k4 * 4);
-  const Scratch<float> scales(memory_, rows.count);
-  const Scratch<float> sums(memory_, minima ? rows.count * groups : 1);
-  for_rows(rows.count, w.in_features, [&](int64_t r) {
-    uint8_t* to = quantized.data() + r * k4 * 4;
-    scales[r] = kernels_.quantize_row(rows.data + r * rows.stride, w.in_features, to, k4);
-    for (int64_t g = 0; minima && g < groups; ++g) {
-      int32_t sum = 0;
-      for (int64_t i = g * group_steps * 4; i < (g + 1) * group_steps * 4; ++i) {
-        sum += to[i] - 128;
-      }
-      sums[r * groups + g] = scales[r] * static_cast<float>(sum);
-    }
-  });
-  for_tiles(rows.count, view.panels(), k4 * 2 * kPanel,
-            [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
-              alignas(64) int32_t part[kTileRows * kPanel];
-              alignas(64) float tile[kTileRows * kPanel];
-              const int64_t m = row_end - row;
-              const uint8_t* x = quantized.data() + row * k4 * 4;
-              for (int64_t p = panel; p < panel_end; ++p) {
-                const auto* codes = reinterpret_cast<const int8_t*>(view.panel(p));
-                std::memset(tile, 0, static_cast<size_t>(m * kPanel) * sizeof(float));
-                for (int64_t g = 0; g < groups; ++g) {
-                  const int64_t step = g * group_steps;
-                  kernels_.gemm_i8(x + step * 4, k4 * 4, m, group_steps, codes + step * 4 * kPanel,
-                                   part, kPanel);
-                  kernels_.add_scaled(part, m, view.group_scales(p) + g * kPanel, tile);
-                }
-                // What the activations' offset of 128 added goes out, their scales and the weights'
-                // minima come in.
-                if (minima) {
-                  kernels_.gemm_f32(sums.data() + row * groups, groups, m, groups, view.minima(p),
-                                    reinterpret_cast<float*>(part), kPanel);
-                }
-                kernels_.finish_scaled(tile, m, scales.data() + row, view.offsets(p),
-                                       minima ? reinterpret_cast<const float*>(part) : nullptr);
-                kernels_.finish(tile, m, view.columns(p), target.finish(row, p * kPanel),
-                                target.data + row * target.stride + p * kPanel, target.stride);
-              }
-            });
 }
 
 void CpuBackend::product_bf16(const Rows& rows, const LinearWeight& w, const Target& target) {
