@@ -5,9 +5,9 @@ set(MYNAH_KERNEL_LEVELS 60:60 61:60 75:65 80:70 90a:80)
 # The groups (kernels/GROUP.cu) that use a level's own instructions. Every other group is compiled at the first level only, and
 # a group that is in several lists runs at the highest that a card has. Groups of matrix units have no lower level.
 set(MYNAH_GROUPS_OF_60 ".*")
-set(MYNAH_GROUPS_OF_61 "^products_(i8|q[0-9]_[0-9k])$")
-set(MYNAH_GROUPS_OF_75 "^products_q[0-9]_[0-9k]$|^units_.*_f16$|^units_int8.*$")
-set(MYNAH_GROUPS_OF_80 "^products_q[0-9]_[0-9k]$|^units_.*$|^attention_split_.*$")
+set(MYNAH_GROUPS_OF_61 "^products_(i8|i?q[0-9]_[a-z0-9]+|mxfp4)$")
+set(MYNAH_GROUPS_OF_75 "^products_(i?q[0-9]_[a-z0-9]+|mxfp4)$|^units_.*_f16$|^units_int8.*$")
+set(MYNAH_GROUPS_OF_80 "^products_(i?q[0-9]_[a-z0-9]+|mxfp4)$|^units_.*$|^attention_split_.*$")
 set(MYNAH_GROUPS_OF_90 "^units_(products|conv1d)_b?f16$")
 set(MYNAH_UNIT_GROUPS "^units_.*$")
 # The sanitizers' presets simulate one or two levels: the others are the same source with other branches, and take as long again.

@@ -5,7 +5,7 @@ For each type a record of little-endian fields:
   name (8 bytes, zero padded), elements (u32), stored bytes (u32), has_source (u32),
   source floats (elements * f32, only where has_source), stored bytes, dequantised floats (elements * f32).
 has_source: the package quantises this type, so that writing can be compared byte for byte. For the
-K types the stored bytes are random (scales kept finite and small).
+types that it does not, and MXFP4, the stored bytes are random (scales kept finite and small).
 
 usage: make_quant_vectors.py OUT    (gguf 0.19.0, numpy; the seed is fixed)
 """
@@ -19,7 +19,8 @@ from gguf import quants
 
 SEED = 20261121
 # Byte offsets of the half-precision scales in a block (ggml-common.h).
-HALVES = {T.Q2_K: (80, 82), T.Q3_K: (108,), T.Q4_K: (0, 2), T.Q5_K: (0, 2), T.Q6_K: (208,)}
+HALVES = {T.Q2_K: (80, 82), T.Q3_K: (108,), T.Q4_K: (0, 2), T.Q5_K: (0, 2), T.Q6_K: (208,),
+          T.IQ4_NL: (0,), T.IQ4_XS: (0,), T.MXFP4: ()}
 
 
 def source(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -40,6 +41,8 @@ def main() -> None:
                 stored = rng.integers(0, 256, (4, block), dtype=np.uint8)
                 for offset in HALVES[t]:
                     stored[:, offset : offset + 2] = rng.uniform(-0.1, 0.1, (4, 1)).astype(np.float16).view(np.uint8)
+                if t == T.MXFP4:
+                    stored[:, 0] = (0, 1, 118, 130)  # exponents
                 stored, x = stored.reshape(1, -1), None
             else:
                 x = source(rng, 512).reshape(1, -1)

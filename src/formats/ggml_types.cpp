@@ -11,25 +11,18 @@ struct GgmlType {
   ElementType type;
 };
 
-constexpr std::array<GgmlType, 18> kGgmlTypes = {{
-    {0, {DType::F32, Widening::None}},
-    {1, {DType::F16, Widening::None}},
-    {2, {DType::Q4_0, Widening::None}},
-    {3, {DType::Q4_1, Widening::None}},
-    {6, {DType::Q5_0, Widening::None}},
-    {7, {DType::Q5_1, Widening::None}},
-    {8, {DType::Q8_0, Widening::None}},
-    {10, {DType::Q2_K, Widening::None}},
-    {11, {DType::Q3_K, Widening::None}},
-    {12, {DType::Q4_K, Widening::None}},
-    {13, {DType::Q5_K, Widening::None}},
-    {14, {DType::Q6_K, Widening::None}},
-    {24, {DType::I8, Widening::None}},
-    {25, {DType::I32, Widening::I16ToI32}},
-    {26, {DType::I32, Widening::None}},
-    {27, {DType::I64, Widening::None}},
-    {28, {DType::F32, Widening::F64ToF32}},
-    {30, {DType::BF16, Widening::None}},
+constexpr std::array<GgmlType, 21> kGgmlTypes = {{
+    {0, {DType::F32, Widening::None}},      {1, {DType::F16, Widening::None}},
+    {2, {DType::Q4_0, Widening::None}},     {3, {DType::Q4_1, Widening::None}},
+    {6, {DType::Q5_0, Widening::None}},     {7, {DType::Q5_1, Widening::None}},
+    {8, {DType::Q8_0, Widening::None}},     {10, {DType::Q2_K, Widening::None}},
+    {11, {DType::Q3_K, Widening::None}},    {12, {DType::Q4_K, Widening::None}},
+    {13, {DType::Q5_K, Widening::None}},    {14, {DType::Q6_K, Widening::None}},
+    {20, {DType::IQ4_NL, Widening::None}},  {23, {DType::IQ4_XS, Widening::None}},
+    {24, {DType::I8, Widening::None}},      {25, {DType::I32, Widening::I16ToI32}},
+    {26, {DType::I32, Widening::None}},     {27, {DType::I64, Widening::None}},
+    {28, {DType::F32, Widening::F64ToF32}}, {30, {DType::BF16, Widening::None}},
+    {39, {DType::MXFP4, Widening::None}},
 }};
 
 }  // namespace

@@ -2,6 +2,7 @@
 // the `gguf` Python package (tests/tensor/quantize_test.cpp).
 #include "tensor/blocks.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "base/check.h"
@@ -184,7 +185,49 @@ void unpack_q6_k(const std::byte* block, const Parts& to) {
   }
 }
 
+constexpr std::array<int8_t, 16> kIq4Codes = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                              1,    13,   25,  38,  53,  69,  89,  113};
+constexpr std::array<int8_t, 16> kMxfp4Codes = {0, 1,  2,  3,  4,  6,  8,  12,
+                                                0, -1, -2, -3, -4, -6, -8, -12};
+
+// Blocks of 32 from `qs` on whose four bits number a code.
+void unpack_table(const std::byte* qs, const std::array<int8_t, 16>& table, int64_t blocks,
+                  const Parts& to) {
+  for (int i = 0; i < blocks * kBlockElements; ++i) {
+    const int q = byte_at(qs, i / 32 * 16 + i % 16) >> (i % 32 / 16 * 4) & 15;
+    to.code(i, table[static_cast<size_t>(q)]);
+  }
+}
+
+SharedScales scales_iq4_xs(const std::byte* block) {
+  SharedScales shared{.scale = half_at(block)};
+  const int high = byte_at(block, 2) | byte_at(block, 3) << 8;
+  for (int s = 0; s < kSuperBlockElements / kBlockElements; ++s) {
+    const int low = byte_at(block + 4, s / 2) >> (s % 2 * 4) & 15;
+    shared.put(s, (low | (high >> (2 * s) & 3) << 4) - 32);
+  }
+  return shared;
+}
+
+// A power of two by its exponent, biased by 127 and halved, as the codes are doubled
+// (ggml_e8m0_to_fp32_half of ggml-impl.h).
+float exponent_at(const std::byte* p) {
+  return std::ldexp(1.0F, byte_at(p, 0) - 128);
+}
+
 }  // namespace
+
+const std::array<int8_t, 16>* code_table(DType dtype) {
+  switch (dtype) {
+    case DType::IQ4_NL:
+    case DType::IQ4_XS:
+      return &kIq4Codes;
+    case DType::MXFP4:
+      return &kMxfp4Codes;
+    default:
+      return nullptr;
+  }
+}
 
 int64_t block_group(DType dtype) {
   const bool short_groups = dtype == DType::Q2_K || dtype == DType::Q3_K || dtype == DType::Q6_K;
@@ -211,8 +254,10 @@ SharedScales unpack_shared_scales(DType dtype, const std::byte* block) {
       return scales_q4_k(block);
     case DType::Q6_K:
       return scales_q6_k(block);
+    case DType::IQ4_XS:
+      return scales_iq4_xs(block);
     default:
-      MYNAH_CHECK(false, "[unpack_shared_scales] not a K type: ", name(dtype));
+      MYNAH_CHECK(false, "[unpack_shared_scales] no blocks of 256: ", name(dtype));
   }
 }
 
@@ -243,6 +288,14 @@ void unpack_block(DType dtype, const std::byte* block, int8_t* codes, float* sca
       return unpack_q5_k(block, to);
     case DType::Q6_K:
       return unpack_q6_k(block, to);
+    case DType::IQ4_NL:
+      to.group(0, half_at(block));
+      return unpack_table(block + 2, kIq4Codes, 1, to);
+    case DType::IQ4_XS:
+      return unpack_table(block + 8, kIq4Codes, kSuperBlockElements / kBlockElements, to);
+    case DType::MXFP4:
+      to.group(0, exponent_at(block));
+      return unpack_table(block + 1, kMxfp4Codes, 1, to);
     default:
       MYNAH_CHECK(false, "[unpack_block] not a block type: ", name(dtype));
   }

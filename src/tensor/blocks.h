@@ -10,14 +10,18 @@
 
 namespace mynah {
 
-inline constexpr int kBlockElements = 32;        // of Q4_0 to Q8_0
-inline constexpr int kSuperBlockElements = 256;  // of Q2_K to Q6_K
+inline constexpr int kBlockElements = 32;        // of Q4_0 to Q8_0, IQ4_NL and MXFP4
+inline constexpr int kSuperBlockElements = 256;  // of Q2_K to Q6_K and IQ4_XS
 
 // Elements that share a scale: 32, or 16 in Q2_K, Q3_K and Q6_K. Block types only.
 [[nodiscard]] int64_t block_group(DType dtype);
 
 // Whether groups have a minimum other than zero: Q4_1, Q5_1, Q2_K, Q4_K and Q5_K.
 [[nodiscard]] bool has_minima(DType dtype);
+
+// What the four bits of IQ4_NL, IQ4_XS and MXFP4 stand for; of the latter doubled, to be whole
+// (ggml-common.h, kvalues_iq4nl and kvalues_mxfp4). Null for other types.
+[[nodiscard]] const std::array<int8_t, 16>* code_table(DType dtype);
 
 // The scales of a type whose groups have small whole numbers times a number of the block's: group g
 // has scale * scale_codes[g] and minimum * minimum_codes[g], both exact in f32.
@@ -33,7 +37,7 @@ struct SharedScales {
   }
 };
 
-// Whether unpack_shared_scales() reads it: Q2_K to Q6_K.
+// Whether unpack_shared_scales() reads it: the types of 256 elements a block.
 [[nodiscard]] bool has_shared_scales(DType dtype);
 
 [[nodiscard]] SharedScales unpack_shared_scales(DType dtype, const std::byte* block);

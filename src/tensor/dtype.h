@@ -8,8 +8,8 @@
 
 namespace mynah {
 
-// Q*: ggml's block types (ggml-common.h): a block of elements shares its scale. I8: int8 with a
-// scale per output channel where it is a weight, plain bytes elsewhere.
+// Q*, IQ* and MXFP4: ggml's block types (ggml-common.h): a block of elements shares its scale. I8:
+// int8 with a scale per output channel where it is a weight, plain bytes elsewhere.
 enum class DType : uint8_t {
   F32,
   F16,
@@ -27,12 +27,16 @@ enum class DType : uint8_t {
   Q3_K,
   Q4_K,
   Q5_K,
-  Q6_K
+  Q6_K,
+  IQ4_NL,
+  IQ4_XS,
+  MXFP4
 };
 
-inline constexpr int kDTypeCount = 17;
+inline constexpr int kDTypeCount = 20;
 
-// Elements in a block: 1 for plain types, 32 for Q*_0 and Q*_1, 256 for Q*_K.
+// Elements in a block: 1 for plain types, 32 for Q*_0, Q*_1, IQ4_NL and MXFP4, 256 for Q*_K and
+// IQ4_XS.
 [[nodiscard]] int64_t block_elements(DType dtype);
 
 // Bytes of a block.
@@ -41,7 +45,7 @@ inline constexpr int kDTypeCount = 17;
 // Bytes of `elements` consecutive elements, which must be whole blocks.
 [[nodiscard]] size_t storage_bytes(DType dtype, int64_t elements);
 
-// True for the Q* types.
+// True for the types of blocks.
 [[nodiscard]] bool is_block_type(DType dtype);
 
 // "f32", "q4_0", "q2_k": lower case, as flags and file names have it.

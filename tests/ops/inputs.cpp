@@ -60,7 +60,8 @@ Tensor matrix(Backend& backend, std::span<const float> values, int64_t rows, int
 
 namespace {
 
-// Byte offsets of the half-precision scales in a block of the K types (ggml-common.h); -1: none.
+// Byte offsets of the half-precision scales in a block of the types that quantize() does not write
+// (ggml-common.h); -1: none.
 std::array<int, 2> half_offsets(DType dtype) {
   switch (dtype) {
     case DType::Q2_K:
@@ -70,8 +71,12 @@ std::array<int, 2> half_offsets(DType dtype) {
     case DType::Q4_K:
     case DType::Q5_K:
       return {0, 2};
-    default:
+    case DType::Q6_K:
       return {208, -1};
+    case DType::MXFP4:
+      return {-1, -1};
+    default:
+      return {0, -1};
   }
 }
 
@@ -88,6 +93,10 @@ void random_bytes(DType dtype, std::span<std::byte> bytes, Random& random, float
         const uint16_t half = f32_to_f16((random.uniform() + 0.5F) * scale / 512.0F);
         std::memcpy(bytes.data() + block + offset, &half, sizeof half);
       }
+    }
+    if (dtype == DType::MXFP4) {  // a block's exponent, of a scale for codes up to 12
+      const int exponent = std::ilogb(scale) + 128 - 3 - static_cast<int>(random.below(3));
+      bytes[block] = static_cast<std::byte>(exponent);
     }
   }
 }
@@ -114,8 +123,9 @@ Tensor blocks(Backend& backend, std::span<const float> values, const Shape& shap
 
 std::span<const DType> weight_types() {
   static constexpr std::array kTypes = {
-      DType::F32,  DType::F16,  DType::BF16, DType::I8,   DType::Q4_0, DType::Q4_1, DType::Q5_0,
-      DType::Q5_1, DType::Q8_0, DType::Q2_K, DType::Q3_K, DType::Q4_K, DType::Q5_K, DType::Q6_K};
+      DType::F32,  DType::F16,  DType::BF16,   DType::I8,     DType::Q4_0, DType::Q4_1,
+      DType::Q5_0, DType::Q5_1, DType::Q8_0,   DType::Q2_K,   DType::Q3_K, DType::Q4_K,
+      DType::Q5_K, DType::Q6_K, DType::IQ4_NL, DType::IQ4_XS, DType::MXFP4};
   return kTypes;
 }
 

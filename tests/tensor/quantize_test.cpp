@@ -72,7 +72,7 @@ std::vector<Vector> vectors() {
 
 TEST(Quantize, EveryStorageTypeIsReadAsTheGgufPackageReadsIt) {
   const auto all = vectors();
-  EXPECT_EQ(all.size(), 12U);
+  EXPECT_EQ(all.size(), 15U);
   for (const Vector& v : all) {
     ASSERT_EQ(v.stored.size(), storage_bytes(v.dtype, static_cast<int64_t>(v.values.size())));
     std::vector<float> values(v.values.size());

@@ -95,6 +95,12 @@ BlockFormat block_format(DType dtype) {
       return {.bits = CodeBits::Five, .scales = ScaleKind::Shared, .minima = true};
     case DType::Q6_K:
       return {.bits = CodeBits::Six, .scales = ScaleKind::Shared, .zero = 32, .groups = groups};
+    case DType::IQ4_NL:
+      return {.bits = CodeBits::Table, .zero = 128};
+    case DType::IQ4_XS:
+      return {.bits = CodeBits::Table, .scales = ScaleKind::Shared, .zero = 128};
+    case DType::MXFP4:
+      return {.bits = CodeBits::Table, .scales = ScaleKind::Bf16, .zero = 128};
     default:
       MYNAH_CHECK(false, "[block_format] not a block type: ", name(dtype));
   }
@@ -123,7 +129,17 @@ BlockPanels::BlockPanels(const LinearWeight& w)
       chunks_((w.in_features + kChunkRows - 1) / kChunkRows),
       whole_(format_, kChunkBlocks),
       last_(format_, (w.in_features - (chunks_ - 1) * kChunkRows) / kBlockRows),
-      panel_bytes_(static_cast<size_t>(chunks_ - 1) * whole_.bytes + last_.bytes) {}
+      panel_bytes_(static_cast<size_t>(chunks_ - 1) * whole_.bytes + last_.bytes) {
+  for (int code = -128; code < 128; ++code) {
+    stored_[static_cast<uint8_t>(code)] = static_cast<uint8_t>(code + format_.zero);
+  }
+  if (const auto* codes = code_table(dtype_)) {
+    for (size_t i = codes->size(); i-- > 0;) {
+      table_[i] = static_cast<uint8_t>((*codes)[i] + format_.zero);
+      stored_[static_cast<uint8_t>((*codes)[i])] = static_cast<uint8_t>(i);
+    }
+  }
+}
 
 // A block of a file taken apart, as its type has it.
 struct BlockPanels::FileBlock {
@@ -145,8 +161,8 @@ void BlockPanels::pack_block(const FileBlock& block, const Layout& layout, int64
                              std::byte* chunk) const {
   for (int64_t i = 0; i < block.elements; ++i) {
     const auto at = static_cast<size_t>(first + i / kBlockRows);
-    const int code = block.codes[static_cast<size_t>(i)] + format_.zero;
-    put_code(format_.bits, i % kBlockRows, c, static_cast<uint8_t>(code),
+    const auto code = static_cast<uint8_t>(block.codes[static_cast<size_t>(i)]);
+    put_code(format_.bits, i % kBlockRows, c, stored_[code],
              reinterpret_cast<uint8_t*>(chunk) + at * code_bytes(format_.bits));
   }
   std::byte* const numbers = chunk + layout.numbers;
@@ -196,6 +212,7 @@ BlockChunk BlockPanels::unpack(const Kernels& kernels, int64_t p, int64_t c, int
   const std::byte* const from = chunk(p, c);
   BlockChunk unpacked{.codes = reinterpret_cast<const uint8_t*>(from),
                       .bits = format_.bits,
+                      .table = table_.data(),
                       .scales = scratch.scales,
                       .minima = format_.minima ? scratch.minima : nullptr,
                       .first = c * kChunkBlocks,
@@ -204,7 +221,7 @@ BlockChunk BlockPanels::unpack(const Kernels& kernels, int64_t p, int64_t c, int
     unpacked.fetch = from + kFetchAhead;
     unpacked.fetch_bytes = static_cast<int64_t>(own.bytes) / own.blocks;
   } else if (format_.bits != CodeBits::Eight) {
-    kernels.unpack_codes(format_.bits, from, own.blocks, nullptr, scratch.codes);
+    kernels.unpack_codes(format_.bits, from, own.blocks, table_.data(), scratch.codes);
     unpacked.codes = scratch.codes;
     unpacked.bits = CodeBits::Eight;
   }

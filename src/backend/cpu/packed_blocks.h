@@ -2,6 +2,7 @@
 // a file has for them, since a product of few rows takes as long as its weights take to be read.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -94,6 +95,8 @@ class BlockPanels {
   Layout whole_;
   Layout last_;
   size_t panel_bytes_;
+  std::array<uint8_t, 16> table_{};    // of CodeBits::Table: codes + zero
+  std::array<uint8_t, 256> stored_{};  // what a code, by its byte, is packed as
 };
 
 }  // namespace mynah::cpu

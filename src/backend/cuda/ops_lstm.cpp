@@ -32,6 +32,9 @@ Kernel<simt::LstmArgs> kernel_for(DType dtype) {
       {DType::Q4_K, kernels::lstm_q4_k},
       {DType::Q5_K, kernels::lstm_q5_k},
       {DType::Q6_K, kernels::lstm_q6_k},
+      {DType::IQ4_NL, kernels::lstm_iq4_nl},
+      {DType::IQ4_XS, kernels::lstm_iq4_xs},
+      {DType::MXFP4, kernels::lstm_mxfp4},
   });
   const auto* const found = std::ranges::find(kTable, dtype, &Entry::dtype);
   MYNAH_CHECK(found != kTable.end(), "[lstm] weights of type ", name(dtype));

@@ -62,6 +62,9 @@ const ProductKernels& kernels_for(DType dtype) {
       MYNAH_CODES_ENTRY(Q4_K, q4_k),
       MYNAH_CODES_ENTRY(Q5_K, q5_k),
       MYNAH_CODES_ENTRY(Q6_K, q6_k),
+      MYNAH_CODES_ENTRY(IQ4_NL, iq4_nl),
+      MYNAH_CODES_ENTRY(IQ4_XS, iq4_xs),
+      MYNAH_CODES_ENTRY(MXFP4, mxfp4),
   });
 #undef MYNAH_FLOAT_ENTRY
 #undef MYNAH_CODES_ENTRY

@@ -49,6 +49,21 @@ std::array<std::byte, 2> header_bytes(DType dtype, const std::byte* block, int64
     }
     case DType::Q6_K:
       return {block[192 + 2 * chunk], block[192 + 2 * chunk + 1]};
+    case DType::IQ4_XS: {  // one for both halves
+      const std::byte scale =
+          as_byte(unpack_shared_scales(dtype, block).scale_codes[static_cast<size_t>(chunk)]);
+      return {scale, scale};
+    }
+    case DType::MXFP4: {
+      std::array<int8_t, kChunk> codes{};
+      float scale = 0.0F;
+      float minimum = 0.0F;
+      unpack_block(dtype, block, codes.data(), &scale, &minimum);
+      std::array<std::byte, 2> bytes{};
+      const uint16_t bits = f32_to_bf16(scale);
+      std::memcpy(bytes.data(), &bits, sizeof bits);
+      return bytes;
+    }
     default: {  // Q4_K, Q5_K
       const std::byte* packed = block + 4;
       if (chunk < 4) {
@@ -99,6 +114,8 @@ class Packer {
 
   void blocks(int64_t row, const std::byte* block) {
     const int64_t chunks_of_block = block_elements(dtype_) / kChunk;
+    // A header that a block of 32 begins with.
+    const bool in_file = layout_.factor_bytes == 0 && dtype_ != DType::MXFP4;
     std::array<int8_t, kSuperBlock> codes{};
     std::array<float, kSuperBlock / kHalf> scales{};
     std::array<float, kSuperBlock / kHalf> minima{};
@@ -107,10 +124,9 @@ class Packer {
       for (int64_t c = 0; c < chunks_of_block; ++c) {
         chunk_codes(row, first + c, codes.data() + c * kChunk);
         const std::array<std::byte, 2> scaling =
-            layout_.factor_bytes == 0 ? std::array<std::byte, 2>{} : header_bytes(dtype_, block, c);
+            in_file ? std::array<std::byte, 2>{} : header_bytes(dtype_, block, c);
         put(regions_.headers(), row, first + c, regions_.chunks(),
-            {layout_.factor_bytes == 0 ? block : scaling.data(),
-             static_cast<size_t>(layout_.header_bytes)});
+            {in_file ? block : scaling.data(), static_cast<size_t>(layout_.header_bytes)});
       }
       if (layout_.factor_bytes > 0) {
         put(regions_.factors(), row, first / kSuperChunks, regions_.chunks() / kSuperChunks,
@@ -143,6 +159,13 @@ class Packer {
     }
   }
 
+  // What a code is stored as.
+  [[nodiscard]] int numbered(int8_t code) const {
+    const auto* const table = code_table(dtype_);
+    return table == nullptr ? code + layout_.offset
+                            : static_cast<int>(std::ranges::find(*table, code) - table->begin());
+  }
+
   // The bits of 32 codes, where weights.h looks for them.
   void chunk_codes(int64_t row, int64_t chunk, const int8_t* codes) {
     if (layout_.low_bits == 8) {
@@ -158,7 +181,7 @@ class Packer {
       const size_t half = element / kHalf;
       const size_t word = element % kHalf / 4;
       const size_t in_word = element % 4;
-      const int code = codes[element] + layout_.offset;
+      const int code = numbered(codes[element]);
       const int low_code = code & ((1 << layout_.low_bits) - 1);
       const int high_code = code >> layout_.low_bits;
       if (layout_.low_bits == 4) {
@@ -201,8 +224,8 @@ void turn(std::span<const float> row, int64_t kernel, std::span<float> out) {
 
 simt::Storage storage_of(DType dtype) {
   static_assert(static_cast<int>(simt::Storage::I64) == static_cast<int>(DType::I64));
-  static_assert(static_cast<int>(simt::Storage::Q6_K) == static_cast<int>(DType::Q6_K));
-  static_assert(static_cast<int>(DType::Q6_K) == kDTypeCount - 1);
+  static_assert(static_cast<int>(simt::Storage::MXFP4) == static_cast<int>(DType::MXFP4));
+  static_assert(static_cast<int>(DType::MXFP4) == kDTypeCount - 1);
   return static_cast<simt::Storage>(dtype);
 }
 

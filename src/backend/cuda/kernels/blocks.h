@@ -14,7 +14,7 @@ inline int byte_at(const Bytes& bytes, int64_t i) {
   return static_cast<int>(static_cast<uint8_t>(bytes[i]));
 }
 
-// All blocks and their parts stand at even addresses.
+// All blocks that have such numbers, and their parts, stand at even addresses.
 inline float half_at(const Bytes& bytes, int64_t i) {
   const Vector<uint8_t, 2> pair = bytes.load<2>(i);
   return to_float(F16{static_cast<uint16_t>(pair[0] | pair[1] << 8)});
@@ -70,6 +70,27 @@ inline Element element_q45_k(const Bytes& bytes, int64_t at, int i, int code) {
           -(half_at(bytes, at + 2) * static_cast<float>(minimum))};
 }
 
+inline int table_code(const uint32_t (&table)[4], int number) {
+  const bool first = number < 8;
+  const uint32_t picked = pick_bytes(first ? table[0] : table[2], first ? table[1] : table[3],
+                                     static_cast<uint32_t>(number & 7));
+  return static_cast<int8_t>(picked & 255U);
+}
+
+inline Element element_iq4_xs(const Bytes& bytes, int64_t at, int i) {
+  const int s = i / 32;
+  const int low = byte_at(bytes, at + 4 + s / 2) >> (s % 2 * 4) & 15;
+  const int high = byte_at(bytes, at + 2 + s / 4) >> (s % 4 * 2) & 3;
+  return {table_code(kIq4Table, nibble(bytes, at + 8 + s * 16, i % 32)),
+          half_at(bytes, at) * static_cast<float>((low | high << 4) - 32), 0.0F};
+}
+
+// Half of 2^(exponent - 127), the scale of codes that are doubled (ggml_e8m0_to_fp32_half).
+inline float half_power(int exponent) {
+  return float_of(exponent < 2 ? 0x00200000U << exponent
+                               : static_cast<uint32_t>(exponent - 1) << 23);
+}
+
 // Element i of the block that begins at byte `at`.
 template <Storage kStorage>
 inline Element block_element(const Bytes& bytes, int64_t at, int i) {
@@ -96,6 +117,13 @@ inline Element block_element(const Bytes& bytes, int64_t at, int i) {
   } else if constexpr (kStorage == Storage::Q5_K) {
     const int high = byte_at(bytes, at + 16 + i % 32) >> (i / 32) & 1;
     return element_q45_k(bytes, at, i, four_bits(bytes, at + 48, i) | high << 4);
+  } else if constexpr (kStorage == Storage::IQ4_NL) {
+    return {table_code(kIq4Table, nibble(bytes, at + 2, i)), half_at(bytes, at), 0.0F};
+  } else if constexpr (kStorage == Storage::IQ4_XS) {
+    return element_iq4_xs(bytes, at, i);
+  } else if constexpr (kStorage == Storage::MXFP4) {
+    return {table_code(kMxfp4Table, nibble(bytes, at + 1, i)), half_power(byte_at(bytes, at)),
+            0.0F};
   } else {
     static_assert(kStorage == Storage::Q6_K);
     const int half = i / 128;

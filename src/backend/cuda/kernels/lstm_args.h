@@ -38,18 +38,21 @@ struct LstmArgs {
 }  // namespace mynah::simt
 
 // The kernels: kernels/list.h has what X is given.
-#define MYNAH_LSTM_KERNELS(X)         \
-  X(lstm_floats, lstm_f32, LstmArgs)  \
-  X(lstm_floats, lstm_f16, LstmArgs)  \
-  X(lstm_floats, lstm_bf16, LstmArgs) \
-  X(lstm_floats, lstm_i8, LstmArgs)   \
-  X(lstm_blocks, lstm_q4_0, LstmArgs) \
-  X(lstm_blocks, lstm_q4_1, LstmArgs) \
-  X(lstm_blocks, lstm_q5_0, LstmArgs) \
-  X(lstm_blocks, lstm_q5_1, LstmArgs) \
-  X(lstm_blocks, lstm_q8_0, LstmArgs) \
-  X(lstm_blocks, lstm_q2_k, LstmArgs) \
-  X(lstm_blocks, lstm_q3_k, LstmArgs) \
-  X(lstm_blocks, lstm_q4_k, LstmArgs) \
-  X(lstm_blocks, lstm_q5_k, LstmArgs) \
-  X(lstm_blocks, lstm_q6_k, LstmArgs)
+#define MYNAH_LSTM_KERNELS(X)           \
+  X(lstm_floats, lstm_f32, LstmArgs)    \
+  X(lstm_floats, lstm_f16, LstmArgs)    \
+  X(lstm_floats, lstm_bf16, LstmArgs)   \
+  X(lstm_floats, lstm_i8, LstmArgs)     \
+  X(lstm_blocks, lstm_q4_0, LstmArgs)   \
+  X(lstm_blocks, lstm_q4_1, LstmArgs)   \
+  X(lstm_blocks, lstm_q5_0, LstmArgs)   \
+  X(lstm_blocks, lstm_q5_1, LstmArgs)   \
+  X(lstm_blocks, lstm_q8_0, LstmArgs)   \
+  X(lstm_blocks, lstm_q2_k, LstmArgs)   \
+  X(lstm_blocks, lstm_q3_k, LstmArgs)   \
+  X(lstm_blocks, lstm_q4_k, LstmArgs)   \
+  X(lstm_blocks, lstm_q5_k, LstmArgs)   \
+  X(lstm_blocks, lstm_q6_k, LstmArgs)   \
+  X(lstm_blocks, lstm_iq4_nl, LstmArgs) \
+  X(lstm_blocks, lstm_iq4_xs, LstmArgs) \
+  X(lstm_blocks, lstm_mxfp4, LstmArgs)

@@ -13,5 +13,8 @@ MYNAH_DEFINE_LSTM(q3_k, Storage::Q3_K)
 MYNAH_DEFINE_LSTM(q4_k, Storage::Q4_K)
 MYNAH_DEFINE_LSTM(q5_k, Storage::Q5_K)
 MYNAH_DEFINE_LSTM(q6_k, Storage::Q6_K)
+MYNAH_DEFINE_LSTM(iq4_nl, Storage::IQ4_NL)
+MYNAH_DEFINE_LSTM(iq4_xs, Storage::IQ4_XS)
+MYNAH_DEFINE_LSTM(mxfp4, Storage::MXFP4)
 
 }  // namespace mynah::simt

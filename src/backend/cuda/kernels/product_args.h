@@ -309,6 +309,9 @@ struct FewRowsMemory {
   MYNAH_PRODUCTS_OF(X, q4_k)                       \
   MYNAH_PRODUCTS_OF(X, q5_k)                       \
   MYNAH_PRODUCTS_OF(X, q6_k)                       \
+  MYNAH_PRODUCTS_OF(X, iq4_nl)                     \
+  MYNAH_PRODUCTS_OF(X, iq4_xs)                     \
+  MYNAH_PRODUCTS_OF(X, mxfp4)                      \
   MYNAH_INT8_PRODUCTS_OF(X, i8)                    \
   MYNAH_INT8_PRODUCTS_OF(X, q4_0)                  \
   MYNAH_INT8_PRODUCTS_OF(X, q4_1)                  \
@@ -320,6 +323,9 @@ struct FewRowsMemory {
   MYNAH_INT8_PRODUCTS_OF(X, q4_k)                  \
   MYNAH_INT8_PRODUCTS_OF(X, q5_k)                  \
   MYNAH_INT8_PRODUCTS_OF(X, q6_k)                  \
+  MYNAH_INT8_PRODUCTS_OF(X, iq4_nl)                \
+  MYNAH_INT8_PRODUCTS_OF(X, iq4_xs)                \
+  MYNAH_INT8_PRODUCTS_OF(X, mxfp4)                 \
   X(products_f32, conv1d_f32, Conv1dArgs)          \
   X(products_f16, conv1d_f16, Conv1dArgs)          \
   X(products_bf16, conv1d_bf16, Conv1dArgs)        \

@@ -95,6 +95,12 @@ MYNAH_KERNEL(table_rows, TableArgs, kThreads) {
       return blocks<Storage::Q5_K, 256, 176>(args, row);
     case Storage::Q6_K:
       return blocks<Storage::Q6_K, 256, 210>(args, row);
+    case Storage::IQ4_NL:
+      return blocks<Storage::IQ4_NL, 32, 18>(args, row);
+    case Storage::IQ4_XS:
+      return blocks<Storage::IQ4_XS, 256, 136>(args, row);
+    case Storage::MXFP4:
+      return blocks<Storage::MXFP4, 32, 17>(args, row);
   }
 }
 

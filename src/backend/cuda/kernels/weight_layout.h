@@ -38,7 +38,10 @@ enum class Storage : uint8_t {
   Q3_K,
   Q4_K,
   Q5_K,
-  Q6_K
+  Q6_K,
+  IQ4_NL,
+  IQ4_XS,
+  MXFP4
 };
 
 inline constexpr int kPanel = 8;
@@ -49,7 +52,8 @@ inline constexpr int kUnitBytes = 16;   // what a lane reads at once
 // What a chunk's header holds.
 enum class Header : uint8_t {
   None,
-  Scale,             // f16
+  Scale,  // f16
+  Bf16Scale,
   ScaleMinimum,      // two f16
   Nibbles,           // a byte for each half: scale in the low bits, minimum in the high ones
   SignedBytes,       // int8 scales, one for each half
@@ -69,7 +73,13 @@ struct ChunkLayout {
   Header header;
   bool halves;  // each half of the chunk has a scale of its own
   bool minima;
+  bool table = false;  // codes number one of sixteen (kIq4Table, kMxfp4Table)
 };
+
+// What the four bits of IQ4_NL and IQ4_XS, and those of MXFP4, stand for (tensor/blocks.h): int8
+// from 0 up.
+inline constexpr uint32_t kIq4Table[4] = {0xBFAD9881U, 0xF6EADDCFU, 0x26190D01U, 0x71594535U};
+inline constexpr uint32_t kMxfp4Table[4] = {0x03020100U, 0x0C080604U, 0xFDFEFF00U, 0xF4F8FAFCU};
 
 [[nodiscard]] constexpr ChunkLayout layout_of(Storage storage) {
   switch (storage) {
@@ -100,6 +110,12 @@ struct ChunkLayout {
       return {16, 4, 2, 4, 4, 1, 0, Header::ScaleMinimumBytes, false, true};
     case Storage::Q6_K:
       return {16, 8, 2, 2, 4, 2, 32, Header::SignedBytes, true, false};
+    case Storage::IQ4_NL:
+      return {16, 0, 2, 0, 4, 0, 0, Header::Scale, false, false, true};
+    case Storage::IQ4_XS:
+      return {16, 0, 2, 2, 4, 0, 0, Header::SignedBytes, false, false, true};
+    case Storage::MXFP4:
+      return {16, 0, 2, 0, 4, 0, 0, Header::Bf16Scale, false, false, true};
     default:
       return {};
   }

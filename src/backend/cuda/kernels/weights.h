@@ -116,6 +116,8 @@ class WeightRow {
       return factor(x) * static_cast<float>(static_cast<int8_t>(x.header >> (half * 8)));
     } else if constexpr (kLayout.header == Header::ScaleMinimumBytes) {
       return factor(x) * static_cast<float>(x.header & 255U);
+    } else if constexpr (kLayout.header == Header::Bf16Scale) {
+      return to_float(Bf16{static_cast<uint16_t>(x.header)});
     } else {
       return to_float(F16{static_cast<uint16_t>(x.header)});
     }
@@ -135,8 +137,8 @@ class WeightRow {
   }
 
  private:
-  // Codes of eight bits are stored with their sign; from_zero() counts them from -128.
-  static constexpr int kOffset = kLayout.low_bits == 8 ? 128 : kLayout.offset;
+  // Codes of eight bits, and of tables, have their sign; from_zero() counts them from -128.
+  static constexpr int kOffset = kLayout.low_bits == 8 || kLayout.table ? 128 : kLayout.offset;
 
   static float half_precision(uint16_t bits) {
     if constexpr (kStorage == Storage::F16) {
@@ -156,6 +158,9 @@ class WeightRow {
       uint32_t word = 0;
       if constexpr (kLayout.low_bits == 4) {
         word = x.units[0][i] >> (half * 4) & 0x0F0F0F0FU;
+        if constexpr (kLayout.table) {
+          return from_table(word) ^ 0x80808080U;
+        }
       } else {
         word = x.units[0][i % 2] >> (half * 4 + i / 2 * 2) & 0x03030303U;
       }
@@ -166,6 +171,18 @@ class WeightRow {
       }
       return word;
     }
+  }
+
+  // Four codes that bytes number.
+  static uint32_t from_table(uint32_t numbers) {
+    constexpr auto& kTable = kStorage == Storage::MXFP4 ? kMxfp4Table : kIq4Table;
+    // The numbers as four bits each, of which the last says which half of the table.
+    const uint32_t pairs = (numbers | numbers >> 4) & 0x00FF00FFU;
+    const uint32_t places = (pairs | pairs >> 8) & 0x7777U;
+    const uint32_t low = pick_bytes(kTable[0], kTable[1], places);
+    const uint32_t high = pick_bytes(kTable[2], kTable[3], places);
+    const uint32_t is_high = (numbers >> 3 & 0x01010101U) * 255U;
+    return (low & ~is_high) | (high & is_high);
   }
 
   // A number of so many bytes, of which each row of a panel has one.

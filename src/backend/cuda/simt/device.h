@@ -116,6 +116,14 @@ inline float float_of(uint32_t bits) {
   return __builtin_bit_cast(float, bits);
 }
 
+// Byte i is that of the eight bytes of `low` and `high` which bits 4 i to 4 i + 2 of `places`
+// number; every fourth bit is 0.
+inline uint32_t pick_bytes(uint32_t low, uint32_t high, uint32_t places) {
+  uint32_t picked;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(picked) : "r"(low), "r"(high), "r"(places));
+  return picked;
+}
+
 // c plus the dot product of four signed bytes each.
 inline int dot4(int a, int b, int c) {
 #if MYNAH_LEVEL >= 61

@@ -120,6 +120,15 @@ inline float float_of(uint32_t bits) {
   return std::bit_cast<float>(bits);
 }
 
+inline uint32_t pick_bytes(uint32_t low, uint32_t high, uint32_t places) {
+  const uint64_t bytes = low | uint64_t{high} << 32;
+  uint32_t picked = 0;
+  for (int i = 0; i < 4; ++i) {
+    picked |= static_cast<uint32_t>(bytes >> ((places >> (4 * i) & 7) * 8) & 255) << (8 * i);
+  }
+  return picked;
+}
+
 inline int dot4(int a, int b, int c) {
   for (int i = 0; i < 32; i += 8) {
     c += static_cast<int8_t>(a >> i) * static_cast<int8_t>(b >> i);
