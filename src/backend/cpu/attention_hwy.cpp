@@ -8,6 +8,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention_hwy.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -86,6 +87,17 @@ HWY_INLINE V partial_dot(const float* q, const typename Load::Element* key, int6
   return hn::Add(sum0, sum1);
 }
 
+// Asks for a row of d elements that is read kAhead rows later: rows of a cache lie apart, which
+// processors do not foresee.
+template <class Element>
+HWY_INLINE void fetch_later(const Element* row, int64_t stride, int64_t d) {
+  constexpr int64_t kAhead = 32;
+  constexpr int64_t kLine = 64 / sizeof(Element);
+  for (int64_t c = 0; c < d; c += kLine) {
+    hwy::Prefetch(row + kAhead * stride + c);
+  }
+}
+
 template <class Load>
 void dots(const float* q, const typename Load::Element* keys, int64_t stride, int64_t n, int64_t d,
           float scale, float* out) {
@@ -95,6 +107,9 @@ void dots(const float* q, const typename Load::Element* keys, int64_t stride, in
   int64_t i = 0;
   for (; i + 4 <= n; i += 4) {
     const auto* key = keys + i * stride;
+    for (int64_t k = 0; k < 4; ++k) {
+      fetch_later(key + k * stride, stride, d);
+    }
     const auto s0 = sum_to_four(partial_dot<Load>(q, key, whole));
     const auto s1 = sum_to_four(partial_dot<Load>(q, key + stride, whole));
     const auto s2 = sum_to_four(partial_dot<Load>(q, key + 2 * stride, whole));
@@ -131,6 +146,7 @@ HWY_INLINE void mix_block(const float* p, const typename Load::Element* values, 
   }
   for (int64_t i = 0; i < n; ++i) {
     const V weight = hn::Set(f, p[i]);
+    fetch_later(values + i * stride, stride, kVectors * lanes);
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       sums[v] = hn::MulAdd(weight, Load::load(values + i * stride + v * lanes), sums[v]);

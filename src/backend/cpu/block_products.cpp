@@ -1,7 +1,5 @@
 // Products with weights of ggml's block types: chunk by chunk of a panel, unpacked into the
 // first-level cache and met by all rows of a tile.
-#include <cstring>
-
 #include "backend/cpu/cpu_backend_class.h"
 #include "backend/cpu/packed.h"
 #include "backend/cpu/packed_blocks.h"
@@ -33,7 +31,6 @@ void CpuBackend::product_blocks(const Rows& rows, const LinearWeight& w, const T
               alignas(64) float tile[kTileRows * kPanel];
               const int64_t m = row_end - row;
               for (int64_t p = panel; p < panel_end; ++p) {
-                std::memset(tile, 0, static_cast<size_t>(m * kPanel) * sizeof(float));
                 for (int64_t c = 0; c < panels.chunks(); ++c) {
                   kernels_.block_products(rounded, row, m,
                                           panels.unpack(kernels_, p, c, m, scratch), tile);

@@ -128,8 +128,8 @@ MYNAH_VNNI void rows_products(const BlockRows& x, int64_t row, const BlockChunk&
   __m512 y[kRows][2];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
-    y[r][0] = _mm512_loadu_ps(tile + r * kPanel);
-    y[r][1] = _mm512_loadu_ps(tile + r * kPanel + 16);
+    y[r][0] = chunk.first == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(tile + r * kPanel);
+    y[r][1] = chunk.first == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(tile + r * kPanel + 16);
   }
   for (int64_t b = 0; b < chunk.blocks; ++b) {
     for (int64_t i = 0; i < fetch_bytes; i += 64) {

@@ -242,6 +242,9 @@ HWY_INLINE void rows_products(const BlockRows& x, int64_t row, const BlockChunk&
 
 void block_products(const BlockRows& x, int64_t row, int64_t m, const BlockChunk& chunk,
                     float* tile) {
+  if (chunk.first == 0) {
+    std::memset(tile, 0, static_cast<size_t>(m * kPanel) * sizeof(float));
+  }
   int64_t at = 0;
   for (; at + kRows <= m; at += kRows) {
     rows_products<kRows>(x, row + at, chunk, tile + at * kPanel);

@@ -141,8 +141,9 @@ struct Kernels {
   void (*scale_groups)(const float* shared, const int8_t* codes, int64_t groups, float* out);
   // Row r of `out` from x (blocks * kBlockRows): each block's largest is 127 steps.
   void (*quantize_blocks)(const float* x, const BlockRows& out, int64_t r);
-  // tile (m, 32) += rows [row, row + m) of x times a chunk. Element (i, j) is summed over blocks in
-  // order, exact inside a group. Packed codes are for `packed_rows` rows at most.
+  // tile (m, 32) += rows [row, row + m) of x times a chunk, of a row's first one = it. Element (i,
+  // j) is summed over blocks in order, exact inside a group. Packed codes are for `packed_rows`
+  // rows at most.
   void (*block_products)(const BlockRows& x, int64_t row, int64_t m, const BlockChunk& chunk,
                          float* tile);
   int64_t packed_rows = 0;
