@@ -155,8 +155,16 @@ constexpr std::array kTimedSizes = {
     Sizes{1, 384, 384},    Sizes{1, 384, 1536},    Sizes{8, 384, 1536},    Sizes{1, 384, 51864},
     Sizes{1, 512, 51864},  Sizes{24, 384, 51864}};
 
-void add_timed(std::vector<OpCase>& table, DType dtype, Precision precision) {
-  for (const Sizes& s : kTimedSizes) {
+// Those of language models, SmolLM2 135M and Qwen2.5 0.5B: one sequence, eight, and a prompt.
+constexpr std::array kLanguageSizes = {
+    Sizes{1, 576, 3072}, Sizes{8, 576, 3072},   Sizes{512, 576, 3072}, Sizes{1, 1536, 576},
+    Sizes{8, 1536, 576}, Sizes{512, 1536, 576}, Sizes{1, 576, 49152},  Sizes{8, 576, 49152},
+    Sizes{1, 896, 9728}, Sizes{8, 896, 9728},   Sizes{512, 896, 9728}, Sizes{1, 4864, 896},
+    Sizes{8, 4864, 896}, Sizes{512, 4864, 896}, Sizes{1, 896, 151936}};
+
+void add_timed(std::vector<OpCase>& table, DType dtype, Precision precision,
+               std::span<const Sizes> sizes) {
+  for (const Sizes& s : sizes) {
     if (s.in % block_elements(dtype) != 0) {
       continue;
     }
@@ -190,10 +198,14 @@ void add_linear_cases(std::vector<OpCase>& table) {
        {Sizes{1, 129, 65}, Sizes{2, 128, 512}, Sizes{1, 640, 300}, Sizes{13, 33, 7}}) {
     table.push_back(linear_case({.rows = s.rows, .in = s.in, .out = s.out, .rectified = true}));
   }
-  add_timed(table, DType::F32, Precision::Exact);
-  add_timed(table, DType::F16, Precision::Exact);
+  add_timed(table, DType::F32, Precision::Exact, kTimedSizes);
+  add_timed(table, DType::F16, Precision::Exact, kTimedSizes);
   for (const DType dtype : {DType::BF16, DType::I8, DType::Q8_0, DType::Q4_0, DType::Q4_K}) {
-    add_timed(table, dtype, Precision::Fast);
+    add_timed(table, dtype, Precision::Fast, kTimedSizes);
+  }
+  for (const DType dtype : {DType::BF16, DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q8_0,
+                            DType::Q4_K, DType::Q5_K, DType::Q6_K, DType::MXFP4}) {
+    add_timed(table, dtype, Precision::Fast, kLanguageSizes);
   }
 }
 
