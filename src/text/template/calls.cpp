@@ -161,7 +161,9 @@ TemplateResult<std::vector<Value>> Renderer::iterate(const Value& value) {
     for (size_t at = 0; at < text->size();) {
       const size_t end = at + next_code_point(text->view().substr(at)).bytes;
       heap_.charge(1);
-      items.push_back(heap_.text(text->part(at, end)));
+      MarkedText one = text->part(at, end);
+      one.safe = false;  // as Markup's own iterator is str's
+      items.push_back(heap_.text(std::move(one)));
       at = end;
     }
     return items;
