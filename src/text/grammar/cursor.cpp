@@ -50,8 +50,8 @@ std::optional<int> Cursor::take_number(int most) {
   return value;
 }
 
-size_t Cursor::line() const {
-  return 1 + static_cast<size_t>(std::ranges::count(text_.substr(0, at_), '\n'));
+size_t Cursor::line_of(size_t offset) const {
+  return 1 + static_cast<size_t>(std::ranges::count(text_.substr(0, offset), '\n'));
 }
 
 }  // namespace mynah::grammar

@@ -44,8 +44,10 @@ class Cursor {
 
   [[nodiscard]] size_t offset() const { return at_; }
 
-  // From 1.
-  [[nodiscard]] size_t line() const;
+  // From 1. Takes as long as the text before it.
+  [[nodiscard]] size_t line() const { return line_of(at_); }
+
+  [[nodiscard]] size_t line_of(size_t offset) const;
 
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
 

@@ -36,9 +36,9 @@ class GbnfParser {
     for (const auto& [name, known] : known_) {
       if (!known.is_defined) {
         return fail(ErrorCode::InvalidInput,
-                    name == kRoot
-                        ? "the grammar has no rule \"root\", which it starts with"
-                        : fmt::format("line {}: there is no rule \"{}\"", known.line, name));
+                    name == kRoot ? "the grammar has no rule \"root\", which it starts with"
+                                  : fmt::format("line {}: there is no rule \"{}\"",
+                                                cursor_.line_of(known.offset), name));
       }
     }
     return std::move(grammar_);
@@ -47,7 +47,7 @@ class GbnfParser {
  private:
   struct Known {
     RuleId id = 0;
-    size_t line = 0;  // of the first mention
+    size_t offset = 0;  // of the first mention
     bool is_defined = false;
   };
 
@@ -65,7 +65,7 @@ class GbnfParser {
   Known& rule_of(std::string_view name) {
     const auto [place, is_new] = known_.try_emplace(std::string(name));
     if (is_new) {
-      place->second = {.id = grammar_.add_rule(std::string(name)), .line = cursor_.line()};
+      place->second = {.id = grammar_.add_rule(std::string(name)), .offset = cursor_.offset()};
     }
     return place->second;
   }
