@@ -78,9 +78,10 @@ class ConstraintState {
   [[nodiscard]] bool ended() const { return ended_; }
 
   // Sets bit id % 32 of word id / 32 for every token that accept would take, and clears all others.
-  // Requires vocabulary().mask_words() words. Fails where no token may come (InvalidInput: the
-  // vocabulary cannot write what the grammar wants, or the reply has ended), and as accept does
-  // where the grammar has too many readings or nests too deep; the bits are all zero then.
+  // (Of a grammar that is close to kMostReadings also tokens with which it would pass it.) Requires
+  // vocabulary().mask_words() words. Fails where no token may come (InvalidInput: the vocabulary
+  // cannot write what the grammar wants, or the reply has ended), and as accept does where the
+  // grammar has too many readings or nests too deep; the bits are all zero then.
   [[nodiscard]] Status mask(std::span<uint32_t> bits) const;
 
   // The bytes that must come next whatever the model says, at most `most`: "" where there is

@@ -153,6 +153,15 @@ TEST(Constraint, RefusesTooManyReadings) {
   EXPECT_THAT(taken.error().message, HasSubstr("more than 512 ways at once"));
 }
 
+// Where a token is allowed by its own rule, and the stacks below it are too many.
+TEST(Constraint, SaysOfAWholeTextThatItHasTooManyReadings) {
+  const auto constraint =
+      made(gbnf("root ::= s*\ns ::= a? b? c?\na ::= \"a\" s? b?\n"
+                "b ::= \"a\" c? a?\nc ::= \"a\" a? b?"));
+  EXPECT_THAT(accepts(constraint, std::string(200, 'a')).error().message,
+              HasSubstr("more than 512 ways at once"));
+}
+
 TEST(Constraint, RefusesWhatIsTooDeep) {
   ConstraintState state(made({.kind = ConstraintSource::Kind::JsonObject}));
   ASSERT_TRUE(state.accept("{\"a\":" + std::string(9000, '[')).has_value());
