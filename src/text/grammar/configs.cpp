@@ -213,6 +213,7 @@ ConfigId Configs::close(std::vector<Pending> pending) {
     return kNoWork;
   }
   std::vector<Group> groups;
+  groups.reserve(reading.size());
   for (auto& [at, states] : reading) {
     groups.push_back({.node = at, .set = intern_set(states)});
   }

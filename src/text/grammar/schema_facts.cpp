@@ -183,6 +183,7 @@ Status SchemaReader::add_keyword(const SchemaPlace& place, const std::string& ke
       return wrong_schema(at.path, "wanted a list of schemas");
     }
     std::vector<SchemaPlace> places;
+    places.reserve(value.size());
     for (size_t i = 0; i < value.size(); ++i) {
       places.push_back(place.at(key, i));
     }

@@ -49,6 +49,7 @@ class JsonTypes {
  public:
   constexpr JsonTypes() = default;
 
+  // NOLINTNEXTLINE(google-explicit-constructor): a type is a set of one
   constexpr JsonTypes(JsonType type) : bits_(static_cast<uint8_t>(type)) {}
 
   static constexpr JsonTypes all() { return of_bits(127); }

@@ -87,7 +87,6 @@ Status add_number_bound(const SchemaPlace& schema, const std::string& key, Numbe
   const SchemaPlace at = schema.at(key);
   const Json& value = *at.schema;
   const bool is_low = key == "minimum" || key == "exclusiveMinimum";
-  const std::string plain = is_low ? "minimum" : "maximum";
   const std::string exclusive = is_low ? "exclusiveMinimum" : "exclusiveMaximum";
   if (key == exclusive && value.is_boolean()) {
     return {};  // read with the plain one
