@@ -49,7 +49,8 @@ class TextTokenizer {
   [[nodiscard]] virtual const SpecialTokens& special() const = 0;
 
   // The tokens of a text that somebody gave: any bytes, broken UTF-8 too. Never a control token or
-  // another mark of the template (is_mark), whatever the text spells. No bos or eos are added.
+  // another mark of the template (is_mark), whatever the text spells, but for the unknown token
+  // where a vocabulary has nothing else for a word (BERT) or a code point. No bos or eos are added.
   [[nodiscard]] virtual std::vector<int32_t> encode(std::string_view text) const = 0;
 
   // `encode` with bos before and eos after where the file says so ([CLS] and [SEP] of BERT): what a
