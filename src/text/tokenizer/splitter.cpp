@@ -117,8 +117,7 @@ Result<Splitter> Splitter::create(std::string_view pattern, std::string_view ski
   state_of({program.start});
   for (size_t state = 0; state < states.size(); ++state) {
     for (size_t of_class = 0; of_class <= splitter.classes_.size(); ++of_class) {
-      const SplitThreads threads = states[state];
-      Step step = stepper.step(threads, of_class);
+      Step step = stepper.step(states[state], of_class);
       splitter.transitions_.push_back(
           {.next = state_of(std::move(step.next)), .matches = step.matches, .skips = step.skips});
     }
