@@ -7,10 +7,10 @@
 namespace mynah {
 
 std::vector<double> rotary_frequencies(double base, int64_t dimensions) {
-  std::vector<double> frequencies;
-  for (int64_t i = 0; i < dimensions / 2; ++i) {
-    frequencies.push_back(
-        std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(dimensions)));
+  std::vector<double> frequencies(static_cast<size_t>(dimensions / 2));
+  for (size_t i = 0; i < frequencies.size(); ++i) {
+    frequencies[i] =
+        std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(dimensions));
   }
   return frequencies;
 }

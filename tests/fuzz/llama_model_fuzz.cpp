@@ -22,7 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   RefBackend backend;
-  const auto model = llama::Model::load(*file, *config, {.backend = &backend});
+  const auto model = llama::Model::load(
+      *file, *config,
+      {.backend = &backend, .storage = {}, .precision = Precision::Exact, .cache = nullptr});
   if (!model) {
     MYNAH_CHECK(!model.error().message.empty(), "an error without a message");
     return 0;

@@ -111,9 +111,10 @@ Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const
   step.turns = rotations(backend(), rotary, positions);
   if (config_.query_growth > 0) {
     std::vector<float> scales;
+    scales.reserve(positions.size());
     for (const int32_t position : positions) {
-      const auto contexts = static_cast<float>(position / config_.growth_context);
-      scales.push_back(1.0F + config_.query_growth * std::log(1.0F + contexts));
+      const int64_t contexts = position / config_.growth_context;
+      scales.push_back(1.0F + config_.query_growth * std::log1p(static_cast<float>(contexts)));
     }
     step.query_turns = rotations(backend(), rotary, positions, scales);
   }
@@ -200,7 +201,7 @@ Tensor Model::forward(std::span<const int32_t> tokens, std::span<const Lane> lan
 }
 
 Tensor Model::logits(const Tensor& hidden) const {
-  const Tensor logits = head_(hidden);  // (rows, vocabulary)
+  Tensor logits = head_(hidden);  // (rows, vocabulary)
   if (config_.logit_cap == 0) {
     return logits;
   }
