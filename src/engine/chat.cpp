@@ -45,9 +45,8 @@ Result<Found> find(const Store& store, const ChatWish& wish) {
                             "such as {}",
                             stored->name, kind_of_family(stored->family), kFirstModel));
   }
-  std::string name = resolved->name.empty()
-                         ? std::filesystem::path(resolved->path).stem().string()
-                         : resolved->name;
+  std::string name = resolved->name.empty() ? std::filesystem::path(resolved->path).stem().string()
+                                            : resolved->name;
   return Found{.path = resolved->path, .name = std::move(name), .why = "asked for by name"};
 }
 
@@ -78,9 +77,13 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
   return opened;
 }
 
+Result<std::string> check_writing_model(const ChatWish& wish, const Environment& environment) {
+  MYNAH_TRY(Found found, find(Store(store_folders(environment)), wish));
+  return std::move(found.path);
+}
+
 std::string writing_model(const ChatWish& wish, const Environment& environment) {
-  const auto found = find(Store(store_folders(environment)), wish);
-  return found ? found->path : std::string();
+  return check_writing_model(wish, environment).value_or("");
 }
 
 }  // namespace mynah::engine

@@ -47,4 +47,8 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
 // The file of the model that open_chat() takes; "": there is none.
 [[nodiscard]] std::string writing_model(const ChatWish& wish, const Environment& environment);
 
+// The same, or why there is none, as open_chat() refuses. Nothing is opened.
+[[nodiscard]] Result<std::string> check_writing_model(const ChatWish& wish,
+                                                      const Environment& environment);
+
 }  // namespace mynah::engine

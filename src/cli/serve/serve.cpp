@@ -128,6 +128,12 @@ void ServeCommand::fields(Fields& fields) {
       .option("voice", "NAME", options_.service.voice,
               "The voice where a request names none that is here; empty: the best.")
       .completes(Complete::Voices);
+  fields
+      .option("chat-model", "NAME", options_.service.chat_model,
+              "The language model where a request names none that is here; auto: the newest.")
+      .completes(Complete::Models);
+  fields.option("chat-context", "N", options_.service.chat_context,
+                "Tokens that a conversation may have; 0: as many as its model was trained for.");
   engine::PlacementWish& placement = options_.service.placement;
   device_field(fields, placement.device, std::string(kDeviceHelp));
   limit_fields(fields, placement);
@@ -183,6 +189,10 @@ Result<int> ServeCommand::run(Context& context) {
   if (options_.network.port < 0 || options_.network.port > kMostPort) {
     return fail(ErrorCode::Usage, fmt::format("--port: wanted a number from 0 to {}, found {}",
                                               kMostPort, options_.network.port));
+  }
+  if (options_.service.chat_context < 0) {
+    return fail(ErrorCode::Usage, fmt::format("--chat-context: wanted a number from 0 on, found {}",
+                                              options_.service.chat_context));
   }
   server::ServerOptions options = options_;
   MYNAH_TRY(options.service.aliases, read_aliases());

@@ -2,6 +2,7 @@
 // asks what waits.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,7 +21,7 @@ class RequestWork {
   using Clock = std::chrono::steady_clock;
 
   // What a model is to do for it.
-  enum class Does : uint8_t { Other, Hear, Speak };
+  enum class Does : uint8_t { Other, Hear, Speak, Write };
 
   // `id`: as it is called in the answer and the log.
   explicit RequestWork(std::string id) : id_(std::move(id)) {}
@@ -89,6 +90,12 @@ class RequestWork {
   std::atomic<Clock::time_point> arrived_{Clock::now()};
   std::atomic<Clock::time_point> begun_{Clock::time_point()};
 };
+
+// What models do, and what it is called in answers.
+inline constexpr std::array<std::pair<RequestWork::Does, const char*>, 3> kTasks = {
+    {{RequestWork::Does::Hear, "hear"},
+     {RequestWork::Does::Speak, "speak"},
+     {RequestWork::Does::Write, "write"}}};
 
 // While it lives the thread is about that request.
 class RequestScope {

@@ -43,7 +43,8 @@ struct Route {
 
   // Whether its requests want a model.
   [[nodiscard]] bool wants_model() const {
-    return accepts != Accepts::Nothing && (rights.has(Right::Hear) || rights.has(Right::Speak));
+    return accepts != Accepts::Nothing &&
+           (rights.has(Right::Hear) || rights.has(Right::Speak) || rights.has(Right::Think));
   }
 };
 

@@ -26,6 +26,13 @@ void Metrics::count_spoken(double audio_s, double took_s) {
   spoken_.took_s += took_s;
 }
 
+void Metrics::count_written(const Tokens& tokens) {
+  const std::lock_guard lock(mutex_);
+  tokens_.prompt += tokens.prompt;
+  tokens_.cached += tokens.cached;
+  tokens_.written += tokens.written;
+}
+
 void Metrics::count_window(size_t together) {
   const std::lock_guard lock(mutex_);
   batches_.add(static_cast<double>(together));
@@ -33,12 +40,28 @@ void Metrics::count_window(size_t together) {
 
 void Metrics::count_waited(RequestWork::Does does, double waited_s) {
   const std::lock_guard lock(mutex_);
-  (does == RequestWork::Does::Speak ? spoken_waits_ : heard_waits_).add(waited_s);
+  switch (does) {
+    case RequestWork::Does::Speak:
+      spoken_waits_.add(waited_s);
+      break;
+    case RequestWork::Does::Write:
+      written_waits_.add(waited_s);
+      break;
+    case RequestWork::Does::Hear:
+    case RequestWork::Does::Other:
+      heard_waits_.add(waited_s);
+      break;
+  }
 }
 
 void Metrics::count_first_sound(double took_s) {
   const std::lock_guard lock(mutex_);
   first_sounds_.add(took_s);
+}
+
+void Metrics::count_first_word(double took_s) {
+  const std::lock_guard lock(mutex_);
+  first_words_.add(took_s);
 }
 
 void Metrics::watch(std::function<void(Exposition& to)> tell) {
@@ -91,11 +114,21 @@ void Metrics::tell_counted(Exposition& to) const {
   to.histogram("mynah_wait_seconds", "From a request's arrival until a model computed for it.");
   heard_waits_.tell(to, {{"task", "hear"}});
   spoken_waits_.tell(to, {{"task", "speak"}});
+  written_waits_.tell(to, {{"task", "write"}});
   to.histogram("mynah_batch_windows", "How many windows were heard together, for each window.");
   batches_.tell(to);
   to.histogram("mynah_first_sound_seconds",
                "From a request's arrival to the first byte of its speech.");
   first_sounds_.tell(to);
+  to.counter(
+      "mynah_tokens_total",
+      "Tokens of prompts, of those what was kept from before, and tokens that were written.");
+  to.sample(static_cast<double>(tokens_.prompt), {{"kind", "prompt"}});
+  to.sample(static_cast<double>(tokens_.cached), {{"kind", "cached"}});
+  to.sample(static_cast<double>(tokens_.written), {{"kind", "written"}});
+  to.histogram("mynah_first_word_seconds",
+               "From a request's arrival to the first word of its reply.");
+  first_words_.tell(to);
 }
 
 }  // namespace mynah::server

@@ -26,6 +26,15 @@ class Metrics {
   void count_heard(double audio_s, double took_s);
   void count_spoken(double audio_s, double took_s);
 
+  // Tokens of a text that was written.
+  struct Tokens {
+    int64_t prompt = 0;
+    int64_t cached = 0;  // of the prompt, that were not read again
+    int64_t written = 0;
+  };
+
+  void count_written(const Tokens& tokens);
+
   // A window was heard, so many together with it.
   void count_window(size_t together);
 
@@ -34,6 +43,9 @@ class Metrics {
 
   // The first byte of speech was sent so long after its request had arrived.
   void count_first_sound(double took_s);
+
+  // The first word of a reply came so long after its request had arrived.
+  void count_first_word(double took_s);
 
   // More that is told when somebody looks, from his thread, which may wait for it; as long as this
   // lives.
@@ -63,10 +75,13 @@ class Metrics {
   uint64_t bytes_out_ = 0;
   Sound heard_;
   Sound spoken_;
+  Tokens tokens_;
   Histogram<kWaits_s.size()> heard_waits_{kWaits_s};
   Histogram<kWaits_s.size()> spoken_waits_{kWaits_s};
+  Histogram<kWaits_s.size()> written_waits_{kWaits_s};
   Histogram<kBatches.size()> batches_{kBatches};
   Histogram<kFirstSound_s.size()> first_sounds_{kFirstSound_s};
+  Histogram<kFirstSound_s.size()> first_words_{kFirstSound_s};
   std::vector<std::function<void(Exposition&)>> watched_;
 };
 

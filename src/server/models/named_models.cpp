@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/chat.h"
 #include "engine/detector.h"
 #include "engine/installed.h"
 #include "engine/recognizer.h"
@@ -34,6 +35,12 @@ std::unexpected<Error> of_option(std::string_view option, Error error) {
 
 engine::RecognizerWish hearing_wish(const std::string& model) {
   engine::RecognizerWish wish;
+  wish.model = model;
+  return wish;
+}
+
+engine::ChatWish writing_wish(const std::string& model) {
+  engine::ChatWish wish;
   wish.model = model;
   return wish;
 }
@@ -69,6 +76,12 @@ Status check_named_models(const ServiceOptions& options, const Environment& envi
                        engine::as_named(std::move(detects).error(), options.vad_model));
     }
   }
+  if (options.chat_model != "auto") {
+    if (auto model = engine::check_writing_model(writing_wish(options.chat_model), environment);
+        !model) {
+      return of_option("--chat-model", std::move(model).error());
+    }
+  }
   engine::SynthesizerWish spoken;
   spoken.model = options.voice_model;
   if (auto model = engine::check_speaking_model(spoken, environment); !model) {
@@ -92,7 +105,9 @@ void note_missing_models(const ServiceOptions& options, const engine::Surroundin
   }
   for (const Alias& alias : options.aliases) {
     const auto model = engine::check_hearing_model(hearing_wish(alias.model), environment);
-    if (!model && !speaks(alias.model, environment)) {
+    const bool writes =
+        engine::check_writing_model(writing_wish(alias.model), environment).has_value();
+    if (!model && !writes && !speaks(alias.model, environment)) {
       surroundings.note(
           {.code = "alias",
            .text = fmt::format("--alias {}={}: {}", alias.name, alias.model, model.error().message),

@@ -11,6 +11,7 @@
 #include "engine/model_files.h"
 #include "engine/store_folders.h"
 #include "place/elsewhere/shared_digest.h"
+#include "server/models/keep_as_asked.h"
 #include "server/models/named_models.h"
 #include "server/models/openai_names.h"
 #include "speech/synthesizer.h"
@@ -59,14 +60,6 @@ std::string state_of_models(const Store& store) {
     add(item->path());
   }
   return state;
-}
-
-// For as long as the request of this thread says.
-template <class Lease>
-void keep_as_asked(const Lease& lease) {
-  if (const auto work = RequestWork::here(); work != nullptr && work->kept()) {
-    engine::keep_alive(lease, work->kept()->idle);
-  }
 }
 
 }  // namespace
@@ -246,11 +239,15 @@ Status Service::load(const std::string& name) {
     MYNAH_TRY(const Hearing hearing, this->hearing(name));
     return {};
   }
+  if (chats_.has(name)) {
+    MYNAH_TRY(const Writing writing, chats_.writing(name));
+    return {};
+  }
   const auto model = store().find(name);
   if (!model || !is_for(model->family, FamilyKind::Speech)) {
     return fail(ErrorCode::NotFound,
-                fmt::format("there is no model '{}' here that hears or speaks; GET /v1/models "
-                            "lists what there is",
+                fmt::format("there is no model '{}' here that hears, speaks or writes; GET "
+                            "/v1/models lists what there is",
                             name));
   }
   engine::SynthesizerWish wish;

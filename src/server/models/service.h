@@ -11,29 +11,12 @@
 #include "engine/engine.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/work_board.h"
+#include "server/models/chat_service.h"
+#include "server/models/service_options.h"
 #include "store/speech_models.h"
 #include "store/store.h"
 
 namespace mynah::server {
-
-// A name that clients use, and what is meant by it here: OpenAI's names for models, for one, or a
-// voice's.
-struct Alias {
-  std::string name;
-  std::string model;
-};
-
-struct ServiceOptions {
-  engine::PlacementWish placement;
-  std::string model = "auto";      // that hears, where a request names none that is here
-  std::string vad_model = "auto";  // that it hears with
-  std::string voice_model = "auto";
-  std::string voice;  // where a request names none that is here
-  bool offline = false;
-  bool share_texts = true;     // a recording that is sent again is heard once
-  bool strict = false;         // a name that is not known is refused; else the default is taken
-  std::vector<Alias> aliases;  // besides those that everybody uses
-};
 
 // A model that is here and hears.
 struct HearingModel {
@@ -111,6 +94,9 @@ class Service {
 
   [[nodiscard]] engine::Engine& engine() { return *engine_; }
 
+  // Those that write.
+  [[nodiscard]] const ChatService& chats() const { return chats_; }
+
   [[nodiscard]] Metrics& metrics() { return metrics_; }
 
   [[nodiscard]] WorkBoard& board() { return board_; }
@@ -130,7 +116,7 @@ class Service {
   // When what waits now will have been heard, by what that took of late; a second at least.
   [[nodiscard]] std::chrono::milliseconds estimated_wait();
 
-  // Opens that model, which hears or speaks, and keeps it as one that was used. NotFound where it
+  // Opens that model, whatever it does, and keeps it as one that was used. NotFound where it
   // is not here.
   [[nodiscard]] Status load(const std::string& name);
 
@@ -181,6 +167,7 @@ class Service {
   [[nodiscard]] std::vector<std::string> languages_of(const std::string& path) const;
 
   Metrics metrics_;
+  ChatService chats_{options_, surroundings_.environment, *engine_, metrics_};
   WorkBoard board_;
   std::atomic<int> under_way_{0};
   mutable std::mutex mutex_;

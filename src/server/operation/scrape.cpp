@@ -26,15 +26,15 @@ std::string called(const std::string& path) {
 }
 
 void tell_queue(Service& service, Exposition& to) {
-  std::map<std::pair<bool, bool>, int> requests;  // that speak, that compute
+  std::map<std::pair<RequestWork::Does, bool>, int> requests;  // by what they want; that compute
   for (const auto& work : service.board().working()) {
-    ++requests[{work->does() == RequestWork::Does::Speak, work->waited().has_value()}];
+    ++requests[{work->does(), work->waited().has_value()}];
   }
   to.gauge("mynah_requests_under_way", "Requests that want a model, by what has become of them.");
-  for (const bool speaks : {false, true}) {
+  for (const auto& [does, task] : kTasks) {
     for (const bool computes : {false, true}) {
-      to.sample(requests[{speaks, computes}],
-                {{"task", speaks ? "speak" : "hear"}, {"state", computes ? "running" : "waiting"}});
+      to.sample(requests[{does, computes}],
+                {{"task", task}, {"state", computes ? "running" : "waiting"}});
     }
   }
   const Service::WaitingWindows windows = service.waiting_windows();

@@ -1,5 +1,6 @@
 #include "server/operation/waiting.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <nlohmann/json.hpp>
@@ -16,20 +17,31 @@ double seconds(RequestWork::Clock::duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
+// Of a request that wants a model.
+const char* task_of(const RequestWork& work) {
+  return std::ranges::find(kTasks, work.does(), [](const auto& one) { return one.first; })->second;
+}
+
 }  // namespace
 
 Handler queue(Service& service) {
   return [&service](Exchange& exchange) {
     const std::string& owner = exchange.head().owner;
-    int counts[2][2] = {};  // that speak, that compute
+    Json waiting;
+    Json running;
+    for (const auto& [does, task] : kTasks) {
+      waiting[task] = 0;
+      running[task] = 0;
+    }
     Json own = Json::array();
     for (const auto& work : service.board().working()) {
-      const bool speaks = work->does() == RequestWork::Does::Speak;
+      const char* const task = task_of(*work);
       const auto waited = work->waited();
-      ++counts[speaks ? 1 : 0][waited ? 1 : 0];
+      Json& count = (waited ? running : waiting)[task];
+      count = count.get<int>() + 1;
       if (work->owner() == owner) {
         own.push_back({{"id", work->id()},
-                       {"task", speaks ? "speak" : "hear"},
+                       {"task", task},
                        {"state", waited ? "running" : "waiting"},
                        {"waited_s", rounded_ms(seconds(waited.value_or(work->age())))},
                        {"age_s", rounded_ms(seconds(work->age()))}});
@@ -37,8 +49,8 @@ Handler queue(Service& service) {
     }
     const Service::WaitingWindows windows = service.waiting_windows();
     constexpr double kOfMillisecond = 1e-3;
-    const Json told = {{"waiting", {{"hear", counts[0][0]}, {"speak", counts[1][0]}}},
-                       {"running", {{"hear", counts[0][1]}, {"speak", counts[1][1]}}},
+    const Json told = {{"waiting", std::move(waiting)},
+                       {"running", std::move(running)},
                        {"windows", {{"interactive", windows.urgent}, {"bulk", windows.bulk}}},
                        {"estimated_s", rounded_ms(windows.left_ms * kOfMillisecond)},
                        {"requests", std::move(own)}};
