@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "server/chat/completions.h"
 #include "server/compat/asr_webservice.h"
 #include "server/compat/kokoro.h"
 #include "server/compat/ollama.h"
@@ -76,6 +77,7 @@ std::vector<Route> all_routes(const RouteNeeds& needs) {
   std::ranges::move(or_as_jobs(needs.jobs, transcription_routes(parts)),
                     std::back_inserter(routes));
   std::ranges::move(job_routes(needs.jobs), std::back_inserter(routes));
+  std::ranges::move(completion_routes(parts), std::back_inserter(routes));
   std::ranges::move(whisper_cpp_routes(parts), std::back_inserter(routes));
   std::ranges::move(asr_routes(parts), std::back_inserter(routes));
   std::ranges::move(model_change_routes(service), std::back_inserter(routes));

@@ -18,7 +18,7 @@ ONLY = {
 # Folders of a room, from its ground up; files that stand in the room itself see all of them.
 INSIDE = {
     "place": "terms wire elsewhere workers discovery plans proofs state kinds".split(),
-    "server": "http access net metrics models operation hear jobs speak elsewhere compat wyoming realtime page".split(),
+    "server": "http access net metrics models operation hear jobs speak chat elsewhere compat wyoming realtime page".split(),
     "cli": "command files models placement hear speak chat serve doctor".split(),
 }
 

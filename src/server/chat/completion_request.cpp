@@ -1,0 +1,314 @@
+#include "server/chat/completion_request.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "server/chat/sampling_fields.h"
+
+namespace mynah::server {
+namespace {
+
+constexpr double kMostTokens = 1e9;
+constexpr int kMostAlternatives = 20;
+
+constexpr Field kModel = {
+    .name = "model",
+    .help = "A model that is here and writes; one of OpenAI's, or none: the default."};
+constexpr Field kStream = {
+    .name = "stream", .type = FieldType::Flag, .help = "Events, as the reply is written."};
+constexpr Field kStreamOptions = {
+    .name = "stream_options",
+    .type = FieldType::Any,
+    .help = "An object; its include_usage has a last event tell the tokens."};
+constexpr Field kMaxTokens = {.name = "max_tokens",
+                              .type = FieldType::Whole,
+                              .help = "Of the reply; none and -1: as many as there is room for.",
+                              .least = -1,
+                              .most = kMostTokens};
+constexpr Field kCount = {.name = "n",
+                          .type = FieldType::Whole,
+                          .help = "Replies to the same; the prompt is read once.",
+                          .least = 1,
+                          .most = 32};
+constexpr Field kBias = {
+    .name = "logit_bias",
+    .type = FieldType::Any,
+    .help =
+        "An object: the model's tokens by number, and what is added to each from -100 to "
+        "100; -100: it never comes."};
+constexpr Field kRepetition = {.name = "repetition_penalty",
+                               .type = FieldType::Number,
+                               .help = "repeat_penalty, as others call it.",
+                               .least = 0.01,
+                               .most = 10};
+constexpr Field kGrammar = {
+    .name = "grammar", .help = "A grammar (GBNF) that the reply keeps to, as llama.cpp has it."};
+constexpr Field kSchema = {.name = "json_schema",
+                           .type = FieldType::Any,
+                           .help = "A JSON schema that it keeps to, as llama.cpp has it."};
+constexpr Field kUser = {.name = "user",
+                         .help = "Whose conversation it is: what was read is shared within it."};
+constexpr Field kCacheKey = {.name = "prompt_cache_key", .help = "The same, of a conversation."};
+
+constexpr Field ignored(std::string_view name, FieldType type = FieldType::Any) {
+  return {.name = name, .type = type, .help = "Ignored.", .ignored = true};
+}
+
+constexpr std::array<Field, 28> kChatFields = {
+    {{.name = "messages",
+      .type = FieldType::Any,
+      .help = "A list of {role, content}; parts of content may be text and input_audio, which is "
+              "heard."},
+     kModel,
+     kStream,
+     kStreamOptions,
+     {.name = "tools", .type = FieldType::Any, .help = "Functions that the model may call."},
+     {.name = "tool_choice",
+      .type = FieldType::Any,
+      .help = "auto, none, required, or an object with a function's name."},
+     {.name = "parallel_tool_calls",
+      .type = FieldType::Flag,
+      .help = "False: one call in a reply at most."},
+     {.name = "response_format",
+      .type = FieldType::Any,
+      .help = "An object; its type is text, json_object, or json_schema with a schema that the "
+              "reply keeps to."},
+     kGrammar,
+     kSchema,
+     kMaxTokens,
+     {.name = "max_completion_tokens",
+      .type = FieldType::Whole,
+      .help = "The same, as newer clients call it.",
+      .least = -1,
+      .most = kMostTokens},
+     kCount,
+     {.name = "logprobs",
+      .type = FieldType::Flag,
+      .help = "Whether each token's log probability is told."},
+     {.name = "top_logprobs",
+      .type = FieldType::Whole,
+      .help = "The likeliest tokens that are told beside it.",
+      .most = kMostAlternatives},
+     kBias,
+     kRepetition,
+     {.name = "chat_template_kwargs",
+      .type = FieldType::Any,
+      .help = "An object: arguments of the model's chat template."},
+     {.name = "reasoning_effort",
+      .help = "How much models that can think do so.",
+      .choices = "none minimal low medium high xhigh"},
+     kUser,
+     kCacheKey,
+     ignored("store"),
+     ignored("metadata"),
+     ignored("service_tier"),
+     ignored("verbosity"),
+     ignored("modalities"),
+     ignored("safety_identifier"),
+     ignored("cache_prompt")}};
+
+constexpr std::array<Field, 15> kTextFields = {
+    {{.name = "prompt", .type = FieldType::Any, .help = "A text to go on with."},
+     kModel,
+     kStream,
+     kStreamOptions,
+     kMaxTokens,
+     kCount,
+     {.name = "logprobs",
+      .type = FieldType::Whole,
+      .help = "The likeliest tokens that are told beside each.",
+      .most = kMostAlternatives},
+     {.name = "echo", .type = FieldType::Flag, .help = "Whether the text is told in front."},
+     kBias,
+     kRepetition,
+     kGrammar,
+     kSchema,
+     kUser,
+     kCacheKey,
+     ignored("best_of")}};
+
+constexpr auto kChatTable = joined(kChatFields, kSamplingFields);
+constexpr auto kTextTable = joined(kTextFields, kSamplingFields);
+
+std::expected<std::vector<TokenPenalty>, FieldError> read_bias(const Json* bias) {
+  constexpr const char* kField = "logit_bias";
+  constexpr double kMost = 100;
+  std::vector<TokenPenalty> all;
+  if (bias == nullptr) {
+    return all;
+  }
+  if (!bias->is_object()) {
+    return wrong_field(kField, fmt::format("logit_bias: wanted an object such as {{\"42\": -100}}, "
+                                           "found {}",
+                                           shortened(*bias)));
+  }
+  for (const auto& [token, value] : bias->items()) {
+    constexpr size_t kMostDigits = 9;
+    const bool is_token = !token.empty() && token.size() <= kMostDigits &&
+                          (token.size() == 1 || token.front() != '0') &&
+                          std::ranges::all_of(token, [](char c) { return c >= '0' && c <= '9'; });
+    if (!is_token || !value.is_number() || std::abs(value.get<double>()) > kMost) {
+      return wrong_field(kField, fmt::format("logit_bias: wanted a token's number and a number "
+                                             "from -100 to 100, found {}: {}",
+                                             shortened(token), shortened(value)));
+    }
+    TokenPenalty penalty{.token = std::stoi(token), .factor = 1, .offset = 0};
+    if (value.get<double>() == -kMost) {
+      penalty.factor = TokenPenalty::kNever;
+    } else {
+      penalty.offset = -value.get<float>();
+    }
+    all.push_back(penalty);
+  }
+  std::ranges::sort(all, {}, &TokenPenalty::token);
+  return all;
+}
+
+std::expected<std::optional<grammar::ConstraintSource>, FieldError> read_answer(
+    const FieldValues& values, const Json* format) {
+  MYNAH_TRY(auto answer, read_response_format(format));
+  using Source = grammar::ConstraintSource;
+  const auto take = [&answer](const char* field, Source source) -> std::expected<void, FieldError> {
+    if (answer) {
+      return wrong_field(field, fmt::format("{}: wanted one of response_format, json_schema and "
+                                            "grammar",
+                                            field));
+    }
+    answer = std::move(source);
+    return {};
+  };
+  if (const Json* const schema = values.find("json_schema")) {
+    MYNAH_TRY_STATUS(take("json_schema", schema_source(*schema)));
+  }
+  if (std::string text = values.text("grammar"); !text.empty()) {
+    MYNAH_TRY_STATUS(
+        take("grammar",
+             {.kind = Source::Kind::Gbnf, .text = std::move(text), .choices = {}, .schema = {}}));
+  }
+  return answer;
+}
+
+// 0: as many as there is room for.
+std::expected<int64_t, FieldError> read_most_tokens(const FieldValues& values, const char* field) {
+  const auto most = static_cast<int64_t>(values.number(field, -1));
+  if (most == 0) {
+    return wrong_field(field, fmt::format("{}: wanted 1 at least, found 0", field));
+  }
+  return std::max<int64_t>(0, most);
+}
+
+// What both requests have.
+std::expected<CompletionRequest, FieldError> request_of(const FieldValues& values) {
+  CompletionRequest request;
+  request.model = values.text("model");
+  request.stream = values.flag("stream", false);
+  if (const Json* const options = values.find("stream_options");
+      options != nullptr && options->is_object() && options->contains("include_usage")) {
+    request.with_usage = (*options)["include_usage"] == true;
+  }
+  request.replies = static_cast<int>(values.number("n", 1));
+  MYNAH_TRY(request.chat.choice, read_choice(values));
+  ReplyChoice& choice = request.chat.choice;
+  MYNAH_TRY(choice.bias, read_bias(values.find("logit_bias")));
+  choice.sampling.repetition_penalty =
+      static_cast<float>(values.number("repetition_penalty", choice.sampling.repetition_penalty));
+  MYNAH_TRY(choice.most_tokens, read_most_tokens(values, "max_tokens"));
+  // Each is told from the other, whatever a client puts into them.
+  request.chat.owner = json_text({values.text("user"), values.text("prompt_cache_key")});
+  return request;
+}
+
+}  // namespace
+
+FieldTable chat_completion_fields() {
+  return kChatTable;
+}
+
+FieldTable completion_fields() {
+  return kTextTable;
+}
+
+void set_effort(const std::string& effort, Json& template_arguments) {
+  if (effort.empty()) {
+    return;
+  }
+  // Qwen's and SmolLM's templates read the first, DeepSeek's and Granite's the second, gpt-oss's
+  // the third, which knows three words.
+  const bool thinks = effort != "none" && effort != "minimal";
+  template_arguments["enable_thinking"] = thinks;
+  template_arguments["thinking"] = thinks;
+  template_arguments["reasoning_effort"] = !thinks ? "low" : effort == "xhigh" ? "high" : effort;
+}
+
+void apply(AnswerRules rules, const ToolChoice& choice, CompletionRequest& request) {
+  if (choice.kind == ToolChoice::Kind::None) {
+    request.chat.tools = Json::array();
+  }
+  request.chat.constraint = std::exchange(rules.constraint, std::nullopt);
+  request.rules = std::move(rules);
+}
+
+std::expected<CompletionRequest, FieldError> parse_chat_completion(const SentJson& sent) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kChatTable, sent));
+  MYNAH_TRY(CompletionRequest request, request_of(values));
+  const Json* const messages = values.find("messages");
+  if (messages == nullptr || !messages->is_array() || messages->empty()) {
+    return wrong_field("messages", "messages: wanted a list of one message at least");
+  }
+  request.chat.messages = *messages;
+  if (values.has("max_completion_tokens")) {
+    MYNAH_TRY(request.chat.choice.most_tokens, read_most_tokens(values, "max_completion_tokens"));
+  }
+  if (values.flag("logprobs", false)) {
+    request.chat.choice.alternatives = static_cast<int32_t>(values.number("top_logprobs", 0));
+  } else if (values.number("top_logprobs", 0) > 0) {
+    return wrong_field("top_logprobs", "top_logprobs: wanted logprobs true beside it");
+  }
+  MYNAH_TRY(request.chat.tools, read_tools(values.find("tools")));
+  for (const Json& tool : request.chat.tools) {
+    if (tool["function"].contains("strict") && tool["function"]["strict"] == true &&
+        request.ignored.empty()) {
+      request.ignored.emplace_back("tools.function.strict");
+    }
+  }
+  request.one_call = !values.flag("parallel_tool_calls", true);
+  MYNAH_TRY(const ToolChoice choice, read_tool_choice(values.find("tool_choice")));
+  MYNAH_TRY(auto answer, read_answer(values, values.find("response_format")));
+  MYNAH_TRY(AnswerRules rules, answer_rules(request.chat.tools, choice, std::move(answer)));
+  apply(std::move(rules), choice, request);
+  set_effort(values.text("reasoning_effort"), request.chat.template_arguments);
+  if (const Json* const arguments = values.find("chat_template_kwargs")) {
+    if (!arguments->is_object()) {
+      return wrong_field(
+          "chat_template_kwargs",
+          fmt::format("chat_template_kwargs: wanted an object, found {}", shortened(*arguments)));
+    }
+    request.chat.template_arguments.update(*arguments);
+  }
+  return request;
+}
+
+std::expected<CompletionRequest, FieldError> parse_completion(const SentJson& sent) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kTextTable, sent));
+  MYNAH_TRY(CompletionRequest request, request_of(values));
+  const Json* prompt = values.find("prompt");
+  if (prompt != nullptr && prompt->is_array() && prompt->size() == 1) {
+    prompt = &prompt->front();
+  }
+  if (prompt == nullptr || !prompt->is_string() || prompt->get_ref<const std::string&>().empty()) {
+    return wrong_field("prompt", "prompt: wanted a text; several are several requests");
+  }
+  request.text = prompt->get<std::string>();
+  request.goes_on = true;
+  request.echo = values.flag("echo", false);
+  request.chat.choice.alternatives = static_cast<int32_t>(values.number("logprobs", -1));
+  MYNAH_TRY(request.chat.constraint, read_answer(values, nullptr));
+  return request;
+}
+
+}  // namespace mynah::server

@@ -1,0 +1,47 @@
+// What a client asks a language model: OpenAI's fields and those that llama.cpp's clients add.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "chat/chat_request.h"
+#include "server/chat/answer_rules.h"
+#include "server/http/fields.h"
+
+namespace mynah::server {
+
+struct CompletionRequest {
+  // Its owner's name is added by whoever knows the key.
+  ChatRequest chat;
+  std::string model;
+  std::string text;       // to go on with, in place of messages
+  bool goes_on = false;   // with that
+  AnswerRules rules;      // its constraint is chat.constraint
+  bool one_call = false;  // no second tool is called beside the first
+  int replies = 1;
+  bool stream = false;
+  bool with_usage = false;           // in a stream
+  bool echo = false;                 // the text is told in front of what goes on with it
+  std::vector<std::string> ignored;  // parts of it that do nothing here, besides whole fields
+};
+
+// Of POST /v1/chat/completions and /v1/completions.
+[[nodiscard]] FieldTable chat_completion_fields();
+[[nodiscard]] FieldTable completion_fields();
+
+// Reads a request's JSON (OpenAI's API reference, chat/create).
+std::expected<CompletionRequest, FieldError> parse_chat_completion(const SentJson& sent);
+
+// The same of the older interface without messages (completions/create).
+std::expected<CompletionRequest, FieldError> parse_completion(const SentJson& sent);
+
+// What templates that can think are told of how much is to be thought: "none" to "high"; "": they
+// do as they were taught.
+void set_effort(const std::string& effort, Json& template_arguments);
+
+// Has the request keep to its rules; tools that may not be called are not shown to the model.
+void apply(AnswerRules rules, const ToolChoice& choice, CompletionRequest& request);
+
+}  // namespace mynah::server

@@ -1,0 +1,224 @@
+#include "server/chat/completions.h"
+
+#include <chrono>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "server/chat/heard_parts.h"
+#include "server/chat/reply_form.h"
+#include "server/chat/write_replies.h"
+#include "server/hear/fillers.h"
+#include "server/http/errors.h"
+#include "server/http/events.h"
+#include "server/http/json_text.h"
+
+namespace mynah::server {
+namespace {
+
+// One answer.
+class Answer {
+ public:
+  Answer(const CompletionRequest& request, const Writing& writing, Exchange& exchange)
+      : form_(request.goes_on ? text_form(request.echo ? request.text : std::string())
+                              : chat_form()),
+        id_(std::string(form_->id_prefix()) + exchange.head().work->id()),
+        model_(writing.name) {}
+
+  [[nodiscard]] ReplyForm& form() { return *form_; }
+
+  // What every part of it has, and the whole.
+  [[nodiscard]] Json frame(std::string_view object, Json choices) const {
+    return {{"id", id_},
+            {"object", object},
+            {"created", created_},
+            {"model", model_},
+            {"system_fingerprint", "mynah"},
+            {"choices", std::move(choices)}};
+  }
+
+ private:
+  std::unique_ptr<ReplyForm> form_;
+  std::string id_;
+  std::string model_;
+  int64_t created_ = std::chrono::duration_cast<std::chrono::seconds>(
+                         std::chrono::system_clock::now().time_since_epoch())
+                         .count();
+};
+
+Json usage_of(const std::vector<WrittenReply>& replies) {
+  std::vector<Generated> spent;
+  int64_t thought = 0;
+  for (const WrittenReply& one : replies) {
+    spent.push_back(one.reply.spent);
+    thought += one.reply.thought_tokens;
+  }
+  return usage_json(spent, thought);
+}
+
+// An answer in events, begun with the first word, so that what goes wrong before is told as an
+// error.
+class StreamedReplies final : public ReplyTaker {
+ public:
+  StreamedReplies(Answer& answer, const CompletionRequest& request, Exchange& exchange,
+                  Response head)
+      : answer_(answer),
+        with_usage_(request.with_usage),
+        exchange_(exchange),
+        head_(std::move(head)) {}
+
+  Status on_delta(int number, const ChatDelta& delta) override {
+    MYNAH_TRY_STATUS(begin(number));
+    return write(number, answer_.form().part(delta), nullptr, {});
+  }
+
+  Status on_end(int number, const ChatReply& reply) override {
+    MYNAH_TRY_STATUS(begin(number));
+    return write(number, answer_.form().ending(), finish_reason(reply.end),
+                 timings_json(reply.spent));
+  }
+
+  void end(const std::vector<WrittenReply>& replies) {
+    if (with_usage_) {
+      Json last = answer_.frame(answer_.form().part_object(), Json::array());
+      last["usage"] = usage_of(replies);
+      static_cast<void>(exchange_.write(event(json_text(last))));  // it may have left
+    }
+    static_cast<void>(exchange_.write(event("[DONE]")));
+    exchange_.end();
+  }
+
+  void fail_with(const WriteError& error) {
+    if (begun_.empty()) {
+      exchange_.answer(openai_error(error.error, error.field, error.code));
+      return;
+    }
+    static_cast<void>(
+        exchange_.write(event(openai_error_text(error.error, error.field, error.code))));
+    exchange_.end();
+  }
+
+ private:
+  Status begin(int number) {
+    if (begun_.empty()) {
+      exchange_.begin(std::move(head_));
+    }
+    if (!begun_.insert(number).second) {
+      return {};
+    }
+    Json beginning = answer_.form().beginning();
+    return beginning.is_null() ? Status() : write(number, std::move(beginning), nullptr, {});
+  }
+
+  Status write(int number, Json part, Json reason, Json timings) {
+    part["index"] = number;
+    part["finish_reason"] = std::move(reason);
+    Json frame = answer_.frame(answer_.form().part_object(), Json::array({std::move(part)}));
+    if (with_usage_) {
+      frame["usage"] = nullptr;
+    }
+    if (!timings.is_null()) {
+      frame["timings"] = std::move(timings);
+    }
+    return exchange_.write(event(json_text(frame)));
+  }
+
+  Answer& answer_;
+  bool with_usage_;
+  Exchange& exchange_;
+  Response head_;
+  std::set<int> begun_;  // replies
+};
+
+void answer_whole(const CompletionRequest& request, const Writing& writing, Answer& answer,
+                  Exchange& exchange) {
+  Response head;
+  name_writing(request, writing, head);
+  fill_json(exchange, head);
+  WholeReplies taker;
+  const auto replies = write_replies(request, writing, taker, exchange);
+  if (!replies) {
+    const WriteError& error = replies.error();
+    exchange.answer(openai_error(error.error, error.field, error.code));
+    return;
+  }
+  Json choices = Json::array();
+  for (const WrittenReply& written : *replies) {
+    Json choice = answer.form().whole(written);
+    choice["index"] = choices.size();
+    choice["finish_reason"] = finish_reason(written.reply.end);
+    choices.push_back(std::move(choice));
+  }
+  Json whole = answer.frame(answer.form().object(), std::move(choices));
+  whole["usage"] = usage_of(*replies);
+  whole["timings"] = timings_json(replies->front().reply.spent);
+  head.body = json_text(whole) + "\n";
+  exchange.answer(std::move(head));
+}
+
+void answer_in_events(const CompletionRequest& request, const Writing& writing, Answer& answer,
+                      const WorkBoard& board, Exchange& exchange) {
+  Response head = event_stream();
+  name_writing(request, writing, head);
+  fill_events(exchange, head, board);
+  StreamedReplies taker(answer, request, exchange, std::move(head));
+  const auto replies = write_replies(request, writing, taker, exchange);
+  if (replies) {
+    taker.end(*replies);
+  } else {
+    taker.fail_with(replies.error());
+  }
+}
+
+using Parse = std::expected<CompletionRequest, FieldError> (*)(const SentJson& sent);
+
+void complete(const HearingParts& parts, Parse parse, Exchange& exchange) {
+  auto request = parse(exchange.json());
+  if (!request) {
+    exchange.answer(openai_error(request.error().error, request.error().field));
+    return;
+  }
+  Service& service = *parts.service;
+  if (const auto heard = hear_parts(request->chat.messages, parts, exchange); !heard) {
+    exchange.answer(openai_error(heard.error().error, heard.error().field));
+    return;
+  }
+  const auto writing = service.chats().writing(request->model);
+  if (!writing) {
+    const WriteError error = writing_error(writing.error());
+    exchange.answer(openai_error(error.error, error.field, error.code));
+    return;
+  }
+  Answer answer(*request, *writing, exchange);
+  if (request->stream) {
+    answer_in_events(*request, *writing, answer, service.board(), exchange);
+  } else {
+    answer_whole(*request, *writing, answer, exchange);
+  }
+}
+
+}  // namespace
+
+std::vector<Route> completion_routes(const HearingParts& parts) {
+  const auto handler = [&parts](Parse parse) {
+    return [parts, parse](Exchange& exchange) { complete(parts, parse, exchange); };
+  };
+  return {{.method = "POST",
+           .path = "/v1/chat/completions",
+           .help = "Replies to a conversation, as OpenAI's API has it.",
+           .handler = handler(parse_chat_completion),
+           .accepts = Accepts::Text,
+           .rights = {Right::Think},
+           .fields = chat_completion_fields(),
+           .answers = "application/json text/event-stream"},
+          {.method = "POST",
+           .path = "/v1/completions",
+           .help = "Goes on with a text, as OpenAI's API has it.",
+           .handler = handler(parse_completion),
+           .accepts = Accepts::Text,
+           .rights = {Right::Think},
+           .fields = completion_fields(),
+           .answers = "application/json text/event-stream"}};
+}
+
+}  // namespace mynah::server

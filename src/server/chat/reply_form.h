@@ -1,0 +1,58 @@
+// Replies in the words of OpenAI's API: of chat completions, and of completions without messages.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "server/chat/completion_request.h"
+#include "server/chat/write_replies.h"
+
+namespace mynah::server {
+
+// One of the two.
+class ReplyForm {
+ public:
+  ReplyForm() = default;
+  virtual ~ReplyForm() = default;
+  ReplyForm(const ReplyForm&) = delete;
+  ReplyForm& operator=(const ReplyForm&) = delete;
+
+  // What a request's answer is called: "chatcmpl-".
+  [[nodiscard]] virtual std::string_view id_prefix() const = 0;
+  // The type of an answer, and that of a part of one.
+  [[nodiscard]] virtual std::string_view object() const = 0;
+  [[nodiscard]] virtual std::string_view part_object() const = 0;
+
+  // What a stream begins a reply with; null: nothing.
+  [[nodiscard]] virtual Json beginning() const = 0;
+  // What came of it, without its number.
+  [[nodiscard]] virtual Json part(const ChatDelta& delta) = 0;
+  // What a stream ends it with: nothing more came.
+  [[nodiscard]] virtual Json ending() const = 0;
+  // A reply as a whole, without its number.
+  [[nodiscard]] virtual Json whole(const WrittenReply& written) = 0;
+};
+
+[[nodiscard]] std::unique_ptr<ReplyForm> chat_form();
+
+// `echo`: a text that each reply begins with.
+[[nodiscard]] std::unique_ptr<ReplyForm> text_form(std::string echo);
+
+// Calls of a message: {"id", "type", "function": {"name", "arguments"}} each.
+[[nodiscard]] Json calls_json(std::span<const ToolCall> calls);
+
+// Why a reply ended: "stop", "length" or "tool_calls".
+[[nodiscard]] std::string_view finish_reason(ReplyEnd end);
+
+// Tokens of replies to the same prompt, in the API's words.
+[[nodiscard]] Json usage_json(std::span<const Generated> spent, int64_t thought_tokens);
+
+// How long a reply took, in llama.cpp's words (its server's README, "timings").
+[[nodiscard]] Json timings_json(const Generated& spent);
+
+}  // namespace mynah::server

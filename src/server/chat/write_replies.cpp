@@ -1,0 +1,182 @@
+#include "server/chat/write_replies.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "server/chat/content_calls.h"
+#include "server/http/json_text.h"
+
+namespace mynah::server {
+namespace {
+
+constexpr const char* kTooLong = "context_length_exceeded";
+
+void append(const ReplyDelta& said, ReplyMessage& message) {
+  message.content += said.content;
+  message.reasoning += said.reasoning;
+  for (const CallDelta& call : said.calls) {
+    if (call.index >= message.calls.size()) {
+      message.calls.resize(call.index + 1);
+    }
+    ToolCall& whole = message.calls[call.index];
+    whole.id += call.id;
+    whole.name += call.name;
+    whole.arguments += call.arguments;
+  }
+}
+
+// One reply as it comes: what the model said as who asked wants it.
+class OneReply final : public ChatObserver {
+ public:
+  OneReply(const CompletionRequest& request, const Writing& writing, int number, ReplyTaker& taker)
+      : request_(request),
+        writing_(writing),
+        number_(number),
+        taker_(taker),
+        calls_(request.rules.content, request.rules.callable,
+               fmt::format("call_{:016x}", request.chat.choice.seed)) {}
+
+  // Whether the prompt had no room.
+  [[nodiscard]] bool is_too_long() const { return too_long_; }
+
+  Status on_begin(int64_t prompt_tokens) override {
+    const int64_t context = writing_.chat().facts().context;
+    if (prompt_tokens >= context) {
+      too_long_ = true;
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("the maximum context length is {} tokens here, and the request has "
+                              "{}: nothing of it was left out; send less, or start the server "
+                              "with a larger --chat-context",
+                              context, prompt_tokens));
+    }
+    if (work_ != nullptr) {
+      work_->begin();
+    }
+    return {};
+  }
+
+  Status on_delta(const ChatDelta& delta) override {
+    ChatDelta told{.said = calls_.take(delta.said), .tokens = delta.tokens};
+    if (request_.one_call) {
+      std::erase_if(told.said.calls, [](const CallDelta& call) { return call.index > 0; });
+    }
+    return tell(told);
+  }
+
+  // All was written.
+  Result<WrittenReply> end(ChatReply reply) {
+    MYNAH_TRY_STATUS(tell({.said = calls_.finish(), .tokens = {}}));
+    whole_.reply = std::move(reply);
+    whole_.reply.message = std::move(message_);
+    if (whole_.reply.end == ReplyEnd::Whole && !whole_.reply.message.calls.empty()) {
+      whole_.reply.end = ReplyEnd::Calls;
+    }
+    const Generated& spent = whole_.reply.spent;
+    writing_.metrics->count_written(
+        {.prompt = spent.prompt_tokens, .cached = spent.cached_tokens, .written = spent.tokens});
+    MYNAH_TRY_STATUS(taker_.on_end(number_, whole_.reply));
+    return std::move(whole_);
+  }
+
+ private:
+  Status tell(const ChatDelta& told) {
+    if (told.empty()) {
+      return {};
+    }
+    if (!std::exchange(begun_, true) && number_ == 0 && work_ != nullptr) {
+      writing_.metrics->count_first_word(std::chrono::duration<double>(work_->age()).count());
+    }
+    append(told.said, message_);
+    whole_.tokens.insert(whole_.tokens.end(), told.tokens.begin(), told.tokens.end());
+    return taker_.on_delta(number_, told);
+  }
+
+  const CompletionRequest& request_;
+  const Writing& writing_;
+  const int number_;
+  ReplyTaker& taker_;
+  const std::shared_ptr<RequestWork> work_ = RequestWork::here();
+  ContentCalls calls_;
+  ReplyMessage message_;
+  WrittenReply whole_;
+  bool begun_ = false;
+  bool too_long_ = false;
+};
+
+// The field that an error is about which the model found.
+std::string field_of(const CompletionRequest& request, const Error& error) {
+  if (error.code != ErrorCode::InvalidInput && error.code != ErrorCode::Unsupported) {
+    return {};
+  }
+  if (error.message.starts_with("messages") || error.message.contains("chat template")) {
+    return "messages";
+  }
+  if (!request.chat.constraint) {
+    return {};
+  }
+  return request.rules.content == ContentIs::Text ? "response_format" : "tools";
+}
+
+}  // namespace
+
+std::expected<std::vector<WrittenReply>, WriteError> write_replies(const CompletionRequest& request,
+                                                                   const Writing& writing,
+                                                                   ReplyTaker& taker,
+                                                                   Exchange& exchange) {
+  ChatModel& model = writing.chat();
+  const int64_t vocabulary = model.facts().vocabulary;
+  const std::vector<TokenPenalty>& bias = request.chat.choice.bias;
+  if (!bias.empty() && bias.back().token >= vocabulary) {
+    return std::unexpected(
+        WriteError{.error = {ErrorCode::InvalidInput,
+                             fmt::format("logit_bias: wanted tokens below {}, found {}", vocabulary,
+                                         bias.back().token)},
+                   .field = "logit_bias",
+                   .code = {}});
+  }
+  CompletionRequest one = request;
+  // Nobody finds what was read for the owner of another key.
+  one.chat.owner = json_text({exchange.head().owner}) + request.chat.owner;
+  std::vector<WrittenReply> all;
+  for (int number = 0; number < request.replies; ++number) {
+    one.chat.choice.seed = request.chat.choice.seed + static_cast<uint64_t>(number);
+    OneReply observer(one, writing, number, taker);
+    auto reply = one.goes_on ? model.go_on(one.text, one.chat, observer, exchange.stop())
+                             : model.reply(one.chat, observer, exchange.stop());
+    auto written = reply ? observer.end(*std::move(reply))
+                         : Result<WrittenReply>(std::unexpected(std::move(reply).error()));
+    if (!written) {
+      Error error = std::move(written).error();
+      std::string field =
+          observer.is_too_long() ? (one.goes_on ? "prompt" : "messages") : field_of(request, error);
+      return std::unexpected(WriteError{.error = std::move(error),
+                                        .field = std::move(field),
+                                        .code = observer.is_too_long() ? kTooLong : ""});
+    }
+    all.push_back(*std::move(written));
+  }
+  return all;
+}
+
+void name_writing(const CompletionRequest& request, const Writing& writing, Response& response) {
+  response.headers.set("X-Mynah-Model", writing.name);
+  response.headers.set("X-Mynah-Device", "llm=" + writing.lease->device());
+  std::vector<std::string> ignored = request.ignored;
+  if (writing.model_passed_over) {
+    ignored.emplace_back("model");
+  }
+  if (!ignored.empty()) {
+    response.headers.set(kIgnoredHeader, fmt::format("{}", fmt::join(ignored, ", ")));
+  }
+}
+
+WriteError writing_error(const Error& error) {
+  const bool missing = error.code == ErrorCode::NotFound;
+  return {.error = error, .field = "model", .code = missing ? "model_not_found" : ""};
+}
+
+}  // namespace mynah::server

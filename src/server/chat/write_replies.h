@@ -1,0 +1,63 @@
+// Replies to what a client asks a language model, written from its request's thread.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "chat/chat_model.h"
+#include "server/chat/completion_request.h"
+#include "server/http/exchange.h"
+#include "server/models/chat_service.h"
+
+namespace mynah::server {
+
+// Is told of replies as they come, from the thread that has them written. An error ends them.
+class ReplyTaker {
+ public:
+  ReplyTaker() = default;
+  virtual ~ReplyTaker() = default;
+  ReplyTaker(const ReplyTaker&) = delete;
+  ReplyTaker& operator=(const ReplyTaker&) = delete;
+
+  // `number`: of the reply, from 0. Never empty.
+  virtual Status on_delta(int number, const ChatDelta& delta) = 0;
+
+  virtual Status on_end(int number, const ChatReply& reply) = 0;
+};
+
+// Takes replies as a whole.
+class WholeReplies final : public ReplyTaker {
+ public:
+  Status on_delta(int /*number*/, const ChatDelta& /*delta*/) override { return {}; }
+
+  Status on_end(int /*number*/, const ChatReply& /*reply*/) override { return {}; }
+};
+
+struct WrittenReply {
+  ChatReply reply;
+  std::vector<ToldToken> tokens;  // where they were asked for
+};
+
+// Why nothing more is written.
+struct WriteError {
+  Error error;
+  std::string field;  // of the request, that is wrong; "": none alone
+  std::string code;   // for programs; "": that of the error
+};
+
+// Writes as many replies as are asked for, one after the other: all but the first find their prompt
+// read. What was told before an error stays. InvalidInput with the code context_length_exceeded
+// where a prompt has no room; else as ChatModel refuses.
+std::expected<std::vector<WrittenReply>, WriteError> write_replies(const CompletionRequest& request,
+                                                                   const Writing& writing,
+                                                                   ReplyTaker& taker,
+                                                                   Exchange& exchange);
+
+// Names the model, where it computes, and what of the request does nothing.
+void name_writing(const CompletionRequest& request, const Writing& writing, Response& response);
+
+// What a client is told where no model could be had to write with.
+[[nodiscard]] WriteError writing_error(const Error& error);
+
+}  // namespace mynah::server
