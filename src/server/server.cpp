@@ -7,6 +7,7 @@
 
 #include "server/access/addresses.h"
 #include "server/compat/asr_webservice.h"
+#include "server/compat/ollama.h"
 #include "server/compat/whisper_cpp.h"
 #include "server/http/errors.h"
 #include "server/net/activation.h"
@@ -34,6 +35,9 @@ Response tell_error(const RequestHead& head, const Error& error) {
   }
   if (head.path == "/asr" || head.path == "/detect-language") {
     return asr_error(error);
+  }
+  if (head.path.starts_with("/api/")) {
+    return ollama_error(error);
   }
   return openai_error(error);
 }

@@ -12,6 +12,8 @@
 namespace mynah::server {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 using Source = grammar::ConstraintSource;
 
 std::unexpected<FieldError> unsupported(std::string_view field, std::string message) {

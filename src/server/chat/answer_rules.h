@@ -35,28 +35,30 @@ struct ToolChoice {
   std::string name;  // of the one that is required; "": any
 };
 
-using Json = nlohmann::ordered_json;
-
 // tool_choice as OpenAI's API has it: "none", "auto", "required", or an object with a function's
 // name. Null: auto.
-[[nodiscard]] std::expected<ToolChoice, FieldError> read_tool_choice(const Json* choice);
+[[nodiscard]] std::expected<ToolChoice, FieldError> read_tool_choice(
+    const nlohmann::ordered_json* choice);
 
 // A list of functions as OpenAI's API has it.
-[[nodiscard]] std::expected<Json, FieldError> read_tools(const Json* tools);
+[[nodiscard]] std::expected<nlohmann::ordered_json, FieldError> read_tools(
+    const nlohmann::ordered_json* tools);
 
 // response_format as OpenAI's API has it, and llama.cpp's "schema" beside the type json_object.
 // None: text.
 [[nodiscard]] std::expected<std::optional<grammar::ConstraintSource>, FieldError>
-read_response_format(const Json* format);
+read_response_format(const nlohmann::ordered_json* format);
 
 // A schema that an answer keeps to.
-[[nodiscard]] grammar::ConstraintSource schema_source(const Json& schema, bool strict = false);
+[[nodiscard]] grammar::ConstraintSource schema_source(const nlohmann::ordered_json& schema,
+                                                      bool strict = false);
 
 // The rules of a reply that may call `tools` and whose answer keeps to `answer`: a call that must
 // come, or may come in place of an answer that is bound, is written as an object, which every
 // family's model can. Unsupported where one rule leaves no way for the other; InvalidInput for a
 // tool that is not among them.
 [[nodiscard]] std::expected<AnswerRules, FieldError> answer_rules(
-    const Json& tools, const ToolChoice& choice, std::optional<grammar::ConstraintSource> answer);
+    const nlohmann::ordered_json& tools, const ToolChoice& choice,
+    std::optional<grammar::ConstraintSource> answer);
 
 }  // namespace mynah::server

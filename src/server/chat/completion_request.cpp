@@ -13,6 +13,8 @@
 namespace mynah::server {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr double kMostTokens = 1e9;
 constexpr int kMostAlternatives = 20;
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "chat/chat_request.h"
 #include "server/chat/answer_rules.h"
 #include "server/http/fields.h"
@@ -39,7 +41,7 @@ std::expected<CompletionRequest, FieldError> parse_completion(const SentJson& se
 
 // What templates that can think are told of how much is to be thought: "none" to "high"; "": they
 // do as they were taught.
-void set_effort(const std::string& effort, Json& template_arguments);
+void set_effort(const std::string& effort, nlohmann::ordered_json& template_arguments);
 
 // Has the request keep to its rules; tools that may not be called are not shown to the model.
 void apply(AnswerRules rules, const ToolChoice& choice, CompletionRequest& request);

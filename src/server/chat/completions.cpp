@@ -16,6 +16,8 @@
 namespace mynah::server {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // One answer.
 class Answer {
  public:

@@ -10,6 +10,8 @@
 namespace mynah::server {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr std::string_view kWhite = " \t\r\n";
 
 // Where a text stands beside what it may begin with.

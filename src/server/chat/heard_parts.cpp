@@ -12,6 +12,8 @@
 namespace mynah::server {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 WriteError wrong_part(const std::string& where, Error error) {
   return {.error = std::move(error).while_doing(where), .field = "messages", .code = {}};
 }

@@ -7,6 +7,8 @@
 namespace mynah::server {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // Bytes of a token, which may be a part of a character's.
 Json bytes_json(std::string_view text) {
   Json bytes = Json::array();

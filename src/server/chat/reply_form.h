@@ -29,13 +29,13 @@ class ReplyForm {
   [[nodiscard]] virtual std::string_view part_object() const = 0;
 
   // What a stream begins a reply with; null: nothing.
-  [[nodiscard]] virtual Json beginning() const = 0;
+  [[nodiscard]] virtual nlohmann::ordered_json beginning() const = 0;
   // What came of it, without its number.
-  [[nodiscard]] virtual Json part(const ChatDelta& delta) = 0;
+  [[nodiscard]] virtual nlohmann::ordered_json part(const ChatDelta& delta) = 0;
   // What a stream ends it with: nothing more came.
-  [[nodiscard]] virtual Json ending() const = 0;
+  [[nodiscard]] virtual nlohmann::ordered_json ending() const = 0;
   // A reply as a whole, without its number.
-  [[nodiscard]] virtual Json whole(const WrittenReply& written) = 0;
+  [[nodiscard]] virtual nlohmann::ordered_json whole(const WrittenReply& written) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<ReplyForm> chat_form();
@@ -44,15 +44,16 @@ class ReplyForm {
 [[nodiscard]] std::unique_ptr<ReplyForm> text_form(std::string echo);
 
 // Calls of a message: {"id", "type", "function": {"name", "arguments"}} each.
-[[nodiscard]] Json calls_json(std::span<const ToolCall> calls);
+[[nodiscard]] nlohmann::ordered_json calls_json(std::span<const ToolCall> calls);
 
 // Why a reply ended: "stop", "length" or "tool_calls".
 [[nodiscard]] std::string_view finish_reason(ReplyEnd end);
 
 // Tokens of replies to the same prompt, in the API's words.
-[[nodiscard]] Json usage_json(std::span<const Generated> spent, int64_t thought_tokens);
+[[nodiscard]] nlohmann::ordered_json usage_json(std::span<const Generated> spent,
+                                                int64_t thought_tokens);
 
 // How long a reply took, in llama.cpp's words (its server's README, "timings").
-[[nodiscard]] Json timings_json(const Generated& spent);
+[[nodiscard]] nlohmann::ordered_json timings_json(const Generated& spent);
 
 }  // namespace mynah::server

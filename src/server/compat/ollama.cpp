@@ -1,97 +1,109 @@
 #include "server/compat/ollama.h"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
-#include <filesystem>
-#include <string>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "server/http/errors.h"
 #include "server/http/json_text.h"
+#include "server/models/changes.h"
 
 namespace mynah::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of a file, or of all files in a folder; "" is built in and has none.
-uint64_t size_of(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;  // what was removed has none any more
-  if (!fs::is_directory(path, error)) {
-    const auto size = fs::file_size(path, error);
-    return error ? 0 : size;
+// Clients look at it before they ask for what newer ones can.
+constexpr const char* kVersion = "{\"version\":\"0.12.0\"}\n";
+constexpr std::string_view kUsualTag = ":latest";
+
+constexpr Field kModel = {.name = "model", .help = "A model's name, with or without a tag."};
+constexpr Field kName = {.name = "name", .help = "The same, as older clients call it."};
+
+constexpr std::array<Field, 4> kPullFields = {
+    {kModel,
+     kName,
+     {.name = "stream", .type = FieldType::Flag, .help = "False: only how it ended is told."},
+     {.name = "insecure", .type = FieldType::Flag, .help = "Ignored.", .ignored = true}}};
+
+constexpr std::array<Field, 2> kDeleteFields = {{kModel, kName}};
+
+std::string named(const FieldValues& values) {
+  std::string name = values.text("model").empty() ? values.text("name") : values.text("model");
+  if (name.ends_with(kUsualTag)) {
+    name.resize(name.size() - kUsualTag.size());
   }
-  uint64_t sum = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    const auto size = entry.is_regular_file(error) ? entry.file_size(error) : 0;
-    sum += error ? 0 : size;
-  }
-  return sum;
+  return name;
 }
 
-// What cards hold for it.
-uint64_t size_on_cards(const PlacementReport& report, const std::string& path) {
-  uint64_t sum = 0;
-  for (const StagePlacement& stage : report.stages) {
-    // Stages that share a pool tell of it once.
-    if (stage.model == path && stage.device != "cpu" && stage.memory_with.empty()) {
-      sum += stage.bytes;
-    }
+void pull(const Service& service, Exchange& exchange) {
+  const auto values = FieldValues::of_json(kPullFields, exchange.json());
+  if (!values) {
+    exchange.answer(ollama_error(values.error().error));
+    return;
   }
-  return sum;
+  const PullWords words{.refusal = [](const Error& error,
+                                      const std::string& /*code*/) { return ollama_error(error); },
+                        .error_line = ollama_error_text,
+                        .whole = !values->flag("stream", true)};
+  pull_named(service, named(*values), words, exchange);
 }
 
-Json model_json(const Service& service, const PlacementReport& report,
-                const engine::OpenModel& open) {
-  const std::string name = service.name_of_model(open.path);
-  const auto stored = service.store().find(name);
-  const std::string family = stored ? stored->family : "mynah";
-  const std::string storage = stored ? stored->storage : "";
-  constexpr std::array<const char*, 3> kTasks = {"automatic-speech-recognition",
-                                                 "voice-activity-detection", "text-to-speech"};
-  Json json = {{"name", name},
-               {"model", name},
-               {"size", size_of(open.path)},
-               {"digest", stored ? stored->sha256 : ""},
-               {"details",
-                {{"parent_model", ""},
-                 {"format", open.path.ends_with(".gguf") ? "gguf" : ""},
-                 {"family", family},
-                 {"families", {family}},
-                 {"parameter_size", ""},
-                 {"quantization_level", storage}}},
-               {"expires_at", nullptr},  // it is in use, or kept for ever
-               {"size_vram", size_on_cards(report, open.path)},
-               {"task", kTasks[static_cast<size_t>(open.does)]},
-               {"device", open.device},
-               {"requests", open.holders}};
-  if (open.left) {
-    const auto at = std::chrono::system_clock::now() +
-                    std::chrono::duration_cast<std::chrono::seconds>(*open.left);
-    json["expires_at"] =
-        fmt::format("{:%FT%TZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(at)));
+void remove(Service& service, Exchange& exchange) {
+  const auto values = FieldValues::of_json(kDeleteFields, exchange.json());
+  if (!values) {
+    exchange.answer(ollama_error(values.error().error));
+    return;
   }
-  return json;
+  const std::string name = named(*values);
+  const auto own = service.store().own_name(name);
+  const Status removed = own ? service.remove(*own) : std::unexpected(own.error());
+  exchange.answer(removed ? Response{.body = {}} : ollama_error(removed.error()));
 }
 
 }  // namespace
 
+std::string ollama_error_text(const Error& error) {
+  return json_text({{"error", client_message(error)}});
+}
+
+Response ollama_error(const Error& error) {
+  return {.status = error_status(error.code), .body = ollama_error_text(error) + "\n"};
+}
+
+std::string with_tag(const std::string& name) {
+  return name.contains(':') ? name : name + std::string(kUsualTag);
+}
+
 std::vector<Route> ollama_routes(Service& service) {
-  return {{.method = "GET",
-           .path = "/api/ps",
-           .help = "The models that are loaded, as ollama has it.",
-           .handler = [&service](Exchange& exchange) {
-             const PlacementReport report = service.engine().placer().report();
-             Json models = Json::array();
-             for (const engine::OpenModel& open : service.engine().open_models()) {
-               models.push_back(model_json(service, report, open));
-             }
-             exchange.answer({.body = json_text({{"models", std::move(models)}}) + "\n"});
-           }}};
+  std::vector<Route> routes = {
+      {.method = "GET",
+       .path = "/api/version",
+       .help = "The version of ollama whose interface this is.",
+       .handler = [](Exchange& exchange) { exchange.answer({.body = kVersion}); },
+       .open = Open::ToAll},
+      {.method = "POST",
+       .path = "/api/pull",
+       .help = "Pulls a model of the catalogue, as ollama has it.",
+       .handler = [&service](Exchange& exchange) { pull(service, exchange); },
+       .accepts = Accepts::Text,
+       .rights = {Right::Models},
+       .fields = kPullFields,
+       .answers = "application/x-ndjson application/json"},
+      {.method = "DELETE",
+       .path = "/api/delete",
+       .help = "Removes a model from this machine, as ollama has it.",
+       .handler = [&service](Exchange& exchange) { remove(service, exchange); },
+       .accepts = Accepts::Text,
+       .rights = {Right::Models},
+       .fields = kDeleteFields}};
+  std::ranges::move(ollama_list_routes(service), std::back_inserter(routes));
+  std::ranges::move(ollama_writing_routes(service), std::back_inserter(routes));
+  return routes;
 }
 
 }  // namespace mynah::server

@@ -1,6 +1,8 @@
-// ollama's list of models that are loaded, which its tools and speaches' ask for.
+// The interface of ollama (its docs/api.md, version 0.12): the models that are here and those that
+// are open, pulls, and texts that they write.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "server/http/route.h"
@@ -8,7 +10,19 @@
 
 namespace mynah::server {
 
-// GET /api/ps (ollama, docs/api.md).
 [[nodiscard]] std::vector<Route> ollama_routes(Service& service);
+
+// {"error": "..."}.
+[[nodiscard]] std::string ollama_error_text(const Error& error);
+[[nodiscard]] Response ollama_error(const Error& error);
+
+// What its clients call a model: a name that has no tag has one more.
+[[nodiscard]] std::string with_tag(const std::string& name);
+
+// POST /api/chat and /api/generate.
+[[nodiscard]] std::vector<Route> ollama_writing_routes(Service& service);
+
+// GET /api/tags and /api/ps, POST /api/show.
+[[nodiscard]] std::vector<Route> ollama_list_routes(Service& service);
 
 }  // namespace mynah::server

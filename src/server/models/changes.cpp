@@ -26,40 +26,55 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<Field, 1> kPullFields = {
     {{.name = "model", .help = "A name of the catalogue, such as tiny.en.", .wanted = true}}};
 
+PullWords usual_words() {
+  return {.refusal = [](const Error& error,
+                        const std::string& code) { return openai_error(error, "model", code); },
+          .error_line = [](const Error& error) { return openai_error_text(error, "model"); }};
+}
+
 // Lines of JSON, or server-sent events where the client asks for those.
 class PullAnswer {
  public:
-  explicit PullAnswer(Exchange& exchange)
-      : exchange_(exchange),
+  PullAnswer(const PullWords& words, Exchange& exchange)
+      : words_(words),
+        exchange_(exchange),
         events_(exchange.head().headers.get("Accept").contains("text/event-stream")) {}
 
   void tell(const Json& status) {
-    begin();
-    const std::string line = json_text(status);
-    // Who left is seen by the stop.
-    static_cast<void>(exchange_.write(events_ ? event(line) : line + "\n"));
+    if (!words_.whole) {
+      write(json_text(status));
+    }
   }
 
-  void end() { exchange_.end(); }
+  void end(const Json& status) {
+    if (words_.whole) {
+      exchange_.answer({.body = json_text(status) + "\n"});
+      return;
+    }
+    write(json_text(status));
+    exchange_.end();
+  }
 
   void fail_with(const Error& error) {
     if (!begun_) {
-      exchange_.answer(openai_error(error, "model"));
+      exchange_.answer(words_.refusal(error, {}));
       return;
     }
-    const std::string line = openai_error_text(error, "model");
-    static_cast<void>(exchange_.write(events_ ? event(line) : line + "\n"));
+    write(words_.error_line(error));
     exchange_.end();
   }
 
  private:
-  void begin() {
+  void write(const std::string& line) {
     if (!std::exchange(begun_, true)) {
       exchange_.begin(events_ ? event_stream()
                               : Response{.type = "application/x-ndjson", .body = {}});
     }
+    // Who left is seen by the stop.
+    static_cast<void>(exchange_.write(events_ ? event(line) : line + "\n"));
   }
 
+  const PullWords& words_;
   Exchange& exchange_;
   bool events_;
   bool begun_ = false;
@@ -124,41 +139,13 @@ Status pull_one(const Service& service, const CatalogueEntry& entry, PullAnswer&
   return {};
 }
 
-void pull_named(const Service& service, const std::string& name, Exchange& exchange) {
-  const auto entry = entry_of(name);
-  if (!entry) {
-    exchange.answer(openai_error(entry.error(), "model", "model_not_found"));
-    return;
-  }
-  if (service.is_offline()) {
-    exchange.answer(openai_error(
-        {ErrorCode::Unsupported, "this server was started with --offline: nothing is pulled"}));
-    return;
-  }
-  PullAnswer answer(exchange);
-  if (const Status pulled = pull_one(service, **entry, answer, exchange.stop()); !pulled) {
-    answer.fail_with(pulled.error());
-    return;
-  }
-  // What it is better with; it works without.
-  for (const CatalogueEntry* companion : engine::missing_companions(service.store(), **entry)) {
-    if (const Status came = pull_one(service, *companion, answer, exchange.stop()); !came) {
-      answer.tell({{"status", fmt::format("{} did not come along: {}", companion->name,
-                                          came.error().message)},
-                   {"model", companion->name}});
-    }
-  }
-  answer.tell({{"status", "success"}, {"model", (*entry)->name}});
-  answer.end();
-}
-
 void pull_asked(const Service& service, Exchange& exchange) {
   const auto values = FieldValues::of_json(kPullFields, exchange.json());
   if (!values) {
     exchange.answer(openai_error(values.error().error, values.error().field));
     return;
   }
-  pull_named(service, values->text("model"), exchange);
+  pull_named(service, values->text("model"), usual_words(), exchange);
 }
 
 void list_catalogue(const Service& service, Exchange& exchange) {
@@ -222,42 +209,71 @@ void unload_model(Service& service, Exchange& exchange) {
 
 }  // namespace
 
+void pull_named(const Service& service, const std::string& name, const PullWords& words,
+                Exchange& exchange) {
+  const auto entry = entry_of(name);
+  if (!entry) {
+    exchange.answer(words.refusal(entry.error(), "model_not_found"));
+    return;
+  }
+  if (service.is_offline()) {
+    exchange.answer(words.refusal(
+        {ErrorCode::Unsupported, "this server was started with --offline: nothing is pulled"}, {}));
+    return;
+  }
+  PullAnswer answer(words, exchange);
+  if (const Status pulled = pull_one(service, **entry, answer, exchange.stop()); !pulled) {
+    answer.fail_with(pulled.error());
+    return;
+  }
+  // What it is better with; it works without.
+  for (const CatalogueEntry* companion : engine::missing_companions(service.store(), **entry)) {
+    if (const Status came = pull_one(service, *companion, answer, exchange.stop()); !came) {
+      answer.tell({{"status", fmt::format("{} did not come along: {}", companion->name,
+                                          came.error().message)},
+                   {"model", companion->name}});
+    }
+  }
+  answer.end({{"status", "success"}, {"model", (*entry)->name}});
+}
+
 std::vector<Route> model_change_routes(Service& service) {
-  return {
-      {.method = "POST",
-       .path = "/v1/models",
-       .help = "Pulls a model of the catalogue; how far it is, a line each.",
-       .handler = [&service](Exchange& exchange) { pull_asked(service, exchange); },
-       .accepts = Accepts::Text,
-       .rights = {Right::Models},
-       .fields = kPullFields,
-       .answers = "application/x-ndjson text/event-stream"},
-      {.method = "POST",
-       .path = "/v1/models/{name}/load",
-       .help = "Opens a model, so that the next request need not.",
-       .handler = [&service](Exchange& exchange) { load_model(service, exchange); },
-       .rights = {Right::Models}},
-      {.method = "POST",
-       .path = "/v1/models/{name}/unload",
-       .help = "Lets go of a model: soon after nobody uses it.",
-       .handler = [&service](Exchange& exchange) { unload_model(service, exchange); },
-       .rights = {Right::Models}},
-      {.method = "POST",
-       .path = "/v1/models/{name}",
-       .help = "Pulls that model, as POST /v1/models does.",
-       .handler =
-           [&service](Exchange& exchange) { pull_named(service, exchange.head().part, exchange); },
-       .rights = {Right::Models},
-       .answers = "application/x-ndjson text/event-stream"},
-      {.method = "GET",
-       .path = "/v1/registry",
-       .help = "What can be pulled.",
-       .handler = [&service](Exchange& exchange) { list_catalogue(service, exchange); }},
-      {.method = "DELETE",
-       .path = "/v1/models/{name}",
-       .help = "Removes a model from this machine.",
-       .handler = [&service](Exchange& exchange) { remove_model(service, exchange); },
-       .rights = {Right::Models}}};
+  return {{.method = "POST",
+           .path = "/v1/models",
+           .help = "Pulls a model of the catalogue; how far it is, a line each.",
+           .handler = [&service](Exchange& exchange) { pull_asked(service, exchange); },
+           .accepts = Accepts::Text,
+           .rights = {Right::Models},
+           .fields = kPullFields,
+           .answers = "application/x-ndjson text/event-stream"},
+          {.method = "POST",
+           .path = "/v1/models/{name}/load",
+           .help = "Opens a model, so that the next request need not.",
+           .handler = [&service](Exchange& exchange) { load_model(service, exchange); },
+           .rights = {Right::Models}},
+          {.method = "POST",
+           .path = "/v1/models/{name}/unload",
+           .help = "Lets go of a model: soon after nobody uses it.",
+           .handler = [&service](Exchange& exchange) { unload_model(service, exchange); },
+           .rights = {Right::Models}},
+          {.method = "POST",
+           .path = "/v1/models/{name}",
+           .help = "Pulls that model, as POST /v1/models does.",
+           .handler =
+               [&service](Exchange& exchange) {
+                 pull_named(service, exchange.head().part, usual_words(), exchange);
+               },
+           .rights = {Right::Models},
+           .answers = "application/x-ndjson text/event-stream"},
+          {.method = "GET",
+           .path = "/v1/registry",
+           .help = "What can be pulled.",
+           .handler = [&service](Exchange& exchange) { list_catalogue(service, exchange); }},
+          {.method = "DELETE",
+           .path = "/v1/models/{name}",
+           .help = "Removes a model from this machine.",
+           .handler = [&service](Exchange& exchange) { remove_model(service, exchange); },
+           .rights = {Right::Models}}};
 }
 
 }  // namespace mynah::server

@@ -1,0 +1,219 @@
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "chat/reply/reply_format.h"
+#include "formats/open.h"
+#include "server/compat/ollama.h"
+#include "server/http/json_text.h"
+#include "store/catalogue_language.h"
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Go's time of nothing, where nobody knows it.
+constexpr const char* kNever = "0001-01-01T00:00:00Z";
+
+constexpr std::array<Field, 3> kShowFields = {
+    {{.name = "model", .help = "A model's name, with or without a tag."},
+     {.name = "name", .help = "The same, as older clients call it."},
+     {.name = "verbose", .type = FieldType::Flag, .help = "Ignored.", .ignored = true}}};
+
+// Of a file, or of all files in a folder; "" is built in and has none.
+uint64_t size_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;  // what was removed has none any more
+  if (!fs::is_directory(path, error)) {
+    const auto size = fs::file_size(path, error);
+    return error ? 0 : size;
+  }
+  uint64_t sum = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    const auto size = entry.is_regular_file(error) ? entry.file_size(error) : 0;
+    sum += error ? 0 : size;
+  }
+  return sum;
+}
+
+// What cards hold for it.
+uint64_t size_on_cards(const PlacementReport& report, const std::string& path) {
+  uint64_t sum = 0;
+  for (const StagePlacement& stage : report.stages) {
+    // Stages that share a pool tell of it once.
+    if (stage.model == path && stage.device != "cpu" && stage.memory_with.empty()) {
+      sum += stage.bytes;
+    }
+  }
+  return sum;
+}
+
+Json model_json(const Service& service, const PlacementReport& report,
+                const engine::OpenModel& open) {
+  const std::string name = service.name_of_model(open.path);
+  const auto stored = service.store().find(name);
+  const std::string family = stored ? stored->family : "mynah";
+  const std::string storage = stored ? stored->storage : "";
+  constexpr std::array<const char*, 4> kTasks = {"automatic-speech-recognition",
+                                                 "voice-activity-detection", "text-to-speech",
+                                                 "text-generation"};
+  const std::string called = open.does == engine::OpenModel::Does::Write ? with_tag(name) : name;
+  Json json = {{"name", called},
+               {"model", called},
+               {"size", size_of(open.path)},
+               {"digest", stored ? stored->sha256 : ""},
+               {"details",
+                {{"parent_model", ""},
+                 {"format", open.path.ends_with(".gguf") ? "gguf" : ""},
+                 {"family", family},
+                 {"families", {family}},
+                 {"parameter_size", ""},
+                 {"quantization_level", storage}}},
+               {"expires_at", nullptr},  // it is in use, or kept for ever
+               {"size_vram", size_on_cards(report, open.path)},
+               {"task", kTasks[static_cast<size_t>(open.does)]},
+               {"device", open.device},
+               {"requests", open.holders}};
+  if (open.left) {
+    const auto at = std::chrono::system_clock::now() +
+                    std::chrono::duration_cast<std::chrono::seconds>(*open.left);
+    json["expires_at"] =
+        fmt::format("{:%FT%TZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(at)));
+  }
+  return json;
+}
+
+std::string changed_at(const WritingModel& model) {
+  return model.changed.empty() ? kNever : model.changed;
+}
+
+Json details_of(const std::string& family, const std::string& storage) {
+  return {{"parent_model", ""},   {"format", "gguf"},     {"family", family},
+          {"families", {family}}, {"parameter_size", ""}, {"quantization_level", storage}};
+}
+
+void list(const Service& service, Exchange& exchange) {
+  Json models = Json::array();
+  for (const WritingModel& model : service.chats().models()) {
+    models.push_back({{"name", with_tag(model.name)},
+                      {"model", with_tag(model.name)},
+                      {"modified_at", changed_at(model)},
+                      {"size", model.size},
+                      {"digest", model.digest},
+                      {"details", details_of(std::string(kLanguageFamily), model.storage)}});
+  }
+  exchange.answer({.body = json_text({{"models", std::move(models)}}) + "\n"});
+}
+
+// A file's metadata but for what is long, as ollama leaves that out.
+Json info_of(const TensorFile& file) {
+  Json info = Json::object();
+  constexpr size_t kLongest = 1000;
+  for (const auto& [key, value] : file.metadata) {
+    std::visit(
+        [&](const auto& held) {
+          using Held = std::decay_t<decltype(held)>;
+          if constexpr (std::is_arithmetic_v<Held>) {
+            info[key] = held;
+          } else if constexpr (std::is_same_v<Held, std::string>) {
+            info[key] = held.size() <= kLongest ? Json(held) : Json(nullptr);
+          } else {
+            info[key] = nullptr;
+          }
+        },
+        value);
+  }
+  int64_t parameters = 0;
+  for (const StoredTensor& tensor : file.tensors) {
+    parameters += tensor.shape.elements();
+  }
+  info["general.parameter_count"] = parameters;
+  return info;
+}
+
+std::string text_of(const TensorFile& file, std::string_view key) {
+  const auto found = file.metadata.find(key);
+  const auto* const text =
+      found == file.metadata.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? std::string() : *text;
+}
+
+// What its chat template says that a model can.
+Json capabilities_of(const std::string& source) {
+  Json all = Json::array({"completion"});
+  if (source.contains("tools")) {
+    all.push_back("tools");
+  }
+  const std::string& thought = reply_format_of_template(source).thoughts.begin;
+  if ((!thought.empty() && source.contains(thought)) || source.contains("enable_thinking") ||
+      source.contains("reasoning_effort")) {
+    all.push_back("thinking");
+  }
+  return all;
+}
+
+void show(const Service& service, Exchange& exchange) {
+  const auto values = FieldValues::of_json(kShowFields, exchange.json());
+  if (!values) {
+    exchange.answer(ollama_error(values.error().error));
+    return;
+  }
+  const std::string name =
+      values->text("model").empty() ? values->text("name") : values->text("model");
+  const auto model = service.chats().model(name);
+  const auto file =
+      model ? open_tensor_file(model->path) : Result<TensorFile>(std::unexpected(model.error()));
+  if (!file) {
+    exchange.answer(ollama_error(file.error()));
+    return;
+  }
+  const std::string source = text_of(*file, "tokenizer.chat_template");
+  const Json told = {
+      {"license", model->licence},
+      {"modelfile", "FROM " + with_tag(model->name) + "\n"},
+      {"parameters", ""},
+      {"template", source},
+      {"details", details_of(text_of(*file, "general.architecture"), model->storage)},
+      {"model_info", info_of(*file)},
+      {"capabilities", capabilities_of(source)},
+      {"modified_at", changed_at(*model)}};
+  exchange.answer({.body = json_text(told) + "\n"});
+}
+
+}  // namespace
+
+std::vector<Route> ollama_list_routes(Service& service) {
+  return {{.method = "GET",
+           .path = "/api/tags",
+           .help = "The language models that are here, as ollama has it.",
+           .handler = [&service](Exchange& exchange) { list(service, exchange); }},
+          {.method = "POST",
+           .path = "/api/show",
+           .help = "What a language model is and can, as ollama has it.",
+           .handler = [&service](Exchange& exchange) { show(service, exchange); },
+           .accepts = Accepts::Text,
+           .fields = kShowFields},
+          {.method = "GET",
+           .path = "/api/ps",
+           .help = "The models that are loaded, as ollama has it.",
+           .handler = [&service](Exchange& exchange) {
+             const PlacementReport report = service.engine().placer().report();
+             Json models = Json::array();
+             for (const engine::OpenModel& open : service.engine().open_models()) {
+               models.push_back(model_json(service, report, open));
+             }
+             exchange.answer({.body = json_text({{"models", std::move(models)}}) + "\n"});
+           }}};
+}
+
+}  // namespace mynah::server
