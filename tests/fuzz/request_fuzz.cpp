@@ -1,5 +1,5 @@
 // Any bytes as what requests hold: a target, pairs, the fields of a transcription, the object of a
-// speech; and as what says who may ask: keys, ranges of addresses, webhooks.
+// speech or of a conversation; and as what says who may ask: keys, ranges of addresses, webhooks.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +8,10 @@
 #include "base/check.h"
 #include "server/access/addresses.h"
 #include "server/access/keys.h"
+#include "server/chat/completion_request.h"
+#include "server/chat/content_calls.h"
+#include "server/chat/responses_request.h"
+#include "server/compat/ollama_request.h"
 #include "server/hear/transcription_request.h"
 #include "server/http/message.h"
 #include "server/jobs/job_request.h"
@@ -52,6 +56,25 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto dialogue = parse_dialogue(sent)) {
     MYNAH_CHECK(!dialogue->turns.empty() && dialogue->pause_s <= 10, "somebody says something");
   }
+  for (const auto& chat : {parse_chat_completion(sent), parse_completion(sent)}) {
+    MYNAH_CHECK(chat || !chat.error().error.message.empty(), "an error says what is wrong");
+    MYNAH_CHECK(!chat || (chat->replies >= 1 && (chat->goes_on || !chat->chat.messages.empty())),
+                "there is something to reply to");
+  }
+  for (const auto& asked : {parse_ollama_chat(sent), parse_ollama_generate(sent)}) {
+    MYNAH_CHECK(asked || !asked.error().error.message.empty(), "an error says what is wrong");
+  }
+  if (const auto responses = parse_responses(sent)) {
+    MYNAH_CHECK(!responses->completion.goes_on, "it is a conversation");
+  }
+  ContentCalls calls(ContentIs::CallOrAnswer, {"f"}, "id");
+  ReplyMessage message;
+  for (size_t at = 0; at < text.size(); at += 7) {
+    const std::string piece(text.substr(at, 7));
+    message.content += calls.take({.content = piece, .reasoning = {}, .calls = {}}).content;
+  }
+  message.content += calls.finish().content;
+  MYNAH_CHECK(message.content.empty() || message.content == text, "all of it is text, or none");
   if (const auto keys = parse_keys(text)) {
     const auto again = parse_keys(keys_text(*keys));
     MYNAH_CHECK(again && again->size() == keys->size(), "what is kept is read back");

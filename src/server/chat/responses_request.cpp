@@ -1,0 +1,209 @@
+#include "server/chat/responses_request.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "server/chat/sampling_fields.h"
+#include "server/http/json_members.h"
+#include "server/http/json_text.h"
+
+namespace mynah::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMostTokens = 1e9;
+
+constexpr Field refused(std::string_view name, std::string_view help) {
+  return {.name = name, .type = FieldType::Any, .help = help};
+}
+
+constexpr Field ignored(std::string_view name) {
+  return {.name = name, .type = FieldType::Any, .help = "Ignored.", .ignored = true};
+}
+
+constexpr std::array<Field, 22> kOwnFields = {
+    {{.name = "input",
+      .type = FieldType::Any,
+      .help = "A text, or a list of messages, calls and their results."},
+     {.name = "instructions", .help = "What the model is told before all else."},
+     {.name = "model",
+      .help = "A model that is here and writes; one of OpenAI's, or none: the default."},
+     {.name = "stream", .type = FieldType::Flag, .help = "Events, as the reply is written."},
+     {.name = "tools", .type = FieldType::Any, .help = "Functions that the model may call."},
+     {.name = "tool_choice",
+      .type = FieldType::Any,
+      .help = "auto, none, required, or an object with a function's name."},
+     {.name = "parallel_tool_calls",
+      .type = FieldType::Flag,
+      .help = "False: one call in a reply at most."},
+     {.name = "text",
+      .type = FieldType::Any,
+      .help = "An object; its format is what response_format is to chat completions."},
+     {.name = "reasoning",
+      .type = FieldType::Any,
+      .help = "An object; its effort says how much models that can think do so."},
+     {.name = "max_output_tokens",
+      .type = FieldType::Whole,
+      .help = "Of the reply; none: as many as there is room for.",
+      .least = 1,
+      .most = kMostTokens},
+     {.name = "user", .help = "Whose conversation it is: what was read is shared within it."},
+     {.name = "prompt_cache_key", .help = "The same, of a conversation."},
+     refused("previous_response_id", "Refused: no conversation is kept here."),
+     refused("conversation", "Refused: no conversation is kept here."),
+     refused("background", "True is refused: an answer is not kept."),
+     ignored("store"),
+     ignored("metadata"),
+     ignored("include"),
+     ignored("service_tier"),
+     ignored("truncation"),
+     ignored("safety_identifier"),
+     ignored("stream_options")}};
+
+constexpr auto kTable = joined(kOwnFields, kSamplingFields);
+
+// Tools have their functions' fields in themselves here.
+std::expected<Json, FieldError> read_flat_tools(const Json* tools) {
+  if (tools == nullptr || !tools->is_array()) {
+    return read_tools(tools);
+  }
+  Json nested = Json::array();
+  for (size_t i = 0; i < tools->size(); ++i) {
+    const Json& tool = (*tools)[i];
+    if (!tool.is_object() || !tool.contains("type") || tool["type"] != "function") {
+      return wrong_field("tools",
+                         fmt::format("tools[{}]: wanted a function, found {}", i, shortened(tool)));
+    }
+    Json function = tool;
+    function.erase("type");
+    nested.push_back({{"type", "function"}, {"function", std::move(function)}});
+  }
+  return read_tools(&nested);
+}
+
+std::string text_in(const Json& item, const char* name) {
+  const auto found = item.find(name);
+  return found == item.end()  ? std::string()
+         : found->is_string() ? found->get<std::string>()
+                              : json_text(*found);
+}
+
+// Messages, calls and results as messages alone.
+std::expected<Json, FieldError> messages_of(const Json* input, const std::string& instructions) {
+  Json messages = Json::array();
+  if (!instructions.empty()) {
+    messages.push_back({{"role", "system"}, {"content", instructions}});
+  }
+  if (input != nullptr && input->is_string()) {
+    messages.push_back({{"role", "user"}, {"content", *input}});
+    return messages;
+  }
+  if (input == nullptr || !input->is_array() || input->empty()) {
+    return wrong_field("input", "input: wanted a text, or a list of messages");
+  }
+  for (size_t i = 0; i < input->size(); ++i) {
+    const Json& item = (*input)[i];
+    if (!item.is_object()) {
+      return wrong_field("input",
+                         fmt::format("input[{}]: wanted an object, found {}", i, shortened(item)));
+    }
+    const std::string type = item.contains("type") ? text_in(item, "type") : "message";
+    if (type == "message") {
+      messages.push_back(
+          {{"role", text_in(item, "role")}, {"content", item.value("content", Json(""))}});
+      if (messages.back()["role"] == "developer") {
+        messages.back()["role"] = "system";  // which every template knows
+      }
+    } else if (type == "function_call") {
+      if (messages.empty() || !messages.back().contains("tool_calls")) {
+        messages.push_back({{"role", "assistant"}, {"content", ""}});
+      }
+      messages.back()["tool_calls"].push_back(
+          {{"id", text_in(item, "call_id")},
+           {"type", "function"},
+           {"function",
+            {{"name", text_in(item, "name")}, {"arguments", text_in(item, "arguments")}}}});
+    } else if (type == "function_call_output") {
+      messages.push_back({{"role", "tool"},
+                          {"tool_call_id", text_in(item, "call_id")},
+                          {"content", text_in(item, "output")}});
+    } else if (type != "reasoning") {
+      return wrong_field("input", fmt::format("input[{}]: wanted a message, a function_call or a "
+                                              "function_call_output, found '{}'",
+                                              i, type));
+    }
+  }
+  return messages;
+}
+
+// text.format and reasoning.effort.
+std::expected<void, FieldError> read_objects(const FieldValues& values, ToolChoice choice,
+                                             CompletionRequest& request) {
+  std::optional<grammar::ConstraintSource> answer;
+  if (const Json* const text = values.find("text"); text != nullptr && text->is_object()) {
+    MYNAH_TRY(const Json* const format, Members(*text, "text.").object("format"));
+    MYNAH_TRY(answer, read_response_format(format));
+  }
+  if (const Json* const reasoning = values.find("reasoning");
+      reasoning != nullptr && reasoning->is_object()) {
+    MYNAH_TRY(const std::string effort, Members(*reasoning, "reasoning.").text("effort"));
+    set_effort(effort, request.chat.template_arguments);
+  }
+  MYNAH_TRY(AnswerRules rules, answer_rules(request.chat.tools, choice, std::move(answer)));
+  apply(std::move(rules), choice, request);
+  return {};
+}
+
+}  // namespace
+
+FieldTable responses_fields() {
+  return kTable;
+}
+
+std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent) {
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kTable, sent));
+  for (const char* const kept : {"previous_response_id", "conversation", "background"}) {
+    const Json* const found = values.find(kept);
+    if (found != nullptr && *found != false) {
+      return wrong_field(kept, fmt::format("{}: nothing is kept here from one request to the next; "
+                                           "wanted the whole conversation as input",
+                                           kept));
+    }
+  }
+  ResponsesRequest request;
+  CompletionRequest& completion = request.completion;
+  completion.model = values.text("model");
+  completion.stream = values.flag("stream", false);
+  completion.one_call = !values.flag("parallel_tool_calls", true);
+  MYNAH_TRY(completion.chat.choice, read_choice(values));
+  completion.chat.choice.most_tokens = static_cast<int64_t>(values.number("max_output_tokens", 0));
+  completion.chat.owner = json_text({values.text("user"), values.text("prompt_cache_key")});
+  MYNAH_TRY(completion.chat.messages,
+            messages_of(values.find("input"), values.text("instructions")));
+  MYNAH_TRY(completion.chat.tools, read_flat_tools(values.find("tools")));
+  MYNAH_TRY(const ToolChoice choice, read_tool_choice(values.find("tool_choice")));
+  MYNAH_TRY_STATUS(read_objects(values, choice, completion));
+  const auto repeat = [&](const char* name, Json initial) {
+    const Json* const found = values.find(name);
+    request.echoed[name] = found == nullptr ? std::move(initial) : *found;
+  };
+  repeat("instructions", nullptr);
+  repeat("max_output_tokens", nullptr);
+  repeat("metadata", Json::object());
+  repeat("parallel_tool_calls", true);
+  repeat("reasoning", {{"effort", nullptr}, {"summary", nullptr}});
+  repeat("temperature", completion.chat.choice.sampling.temperature);
+  repeat("text", {{"format", {{"type", "text"}}}});
+  repeat("tool_choice", "auto");
+  repeat("tools", Json::array());
+  repeat("top_p", completion.chat.choice.sampling.top_p);
+  repeat("user", nullptr);
+  return request;
+}
+
+}  // namespace mynah::server

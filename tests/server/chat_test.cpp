@@ -1,0 +1,398 @@
+// Language models over HTTP, by a tiny one: OpenAI's interface and ollama's.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "chat/tiny_language.h"
+#include "server/whole_server.h"
+
+namespace mynah::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kLamp =
+    R"({"type": "function", "function": {"name": "turn_on", "parameters": {"type": "object",
+        "properties": {"lamp": {"const": "hall"}}, "required": ["lamp"],
+        "additionalProperties": false}}})";
+
+class ChatServer : public test::WholeServer {
+ protected:
+  [[nodiscard]] ServerOptions chat_options() const {
+    ServerOptions options = WholeServer::options();
+    options.service.chat_model = mynah::test::write_tiny_language(folder_ / "tiny.gguf");
+    return options;
+  }
+
+  // A request of a conversation of one message, with more of its fields.
+  static std::string conversation(const std::string& more, const std::string& said = "Hi.") {
+    return R"({"messages": [{"role": "user", "content": ")" + said + R"("}], "temperature": 0)" +
+           (more.empty() ? "" : ", " + more) + "}";
+  }
+
+  [[nodiscard]] Json told(const std::string& path, const std::string& body,
+                          const std::string& headers = {}) const {
+    return Json::parse(test::body_of(post(path, body, headers)), nullptr, false);
+  }
+
+  // The objects of an answer in events, and whether it was ended as it should be.
+  [[nodiscard]] std::vector<Json> events(const std::string& body) const {
+    const std::string answer = post("/v1/chat/completions", body);
+    std::vector<Json> all;
+    size_t at = 0;
+    while ((at = answer.find("data: {", at)) != std::string::npos) {
+      const size_t end = answer.find("\n\n", at);
+      all.push_back(Json::parse(answer.substr(at + 6, end - at - 6), nullptr, false));
+      at = end;
+    }
+    EXPECT_THAT(answer, HasSubstr("data: [DONE]\n\n"));
+    return all;
+  }
+
+  // Those of an answer a line each.
+  [[nodiscard]] std::vector<Json> lines(const std::string& path, const std::string& body) const {
+    const std::string answer = post(path, body);
+    EXPECT_THAT(answer, HasSubstr("Content-Type: application/x-ndjson"));
+    std::vector<Json> all;
+    for (size_t at = answer.find("{\"model\""); at != std::string::npos;
+         at = answer.find("{\"model\"", at + 1)) {
+      all.push_back(Json::parse(answer.substr(at, answer.find('\n', at) - at), nullptr, false));
+    }
+    return all;
+  }
+};
+
+TEST_F(ChatServer, AStreamAndAWholeAnswerSayTheSame) {
+  serve(chat_options());
+  const Json whole = told("/v1/chat/completions", conversation(R"("max_tokens": 20)"));
+  ASSERT_TRUE(whole.is_object());
+  ASSERT_TRUE(whole.contains("choices")) << whole.dump();
+  EXPECT_EQ(whole["object"], "chat.completion");
+  EXPECT_EQ(whole["model"], "tiny");
+  EXPECT_THAT(whole["id"].get<std::string>(), StartsWith("chatcmpl-"));
+  const Json& choice = whole["choices"][0];
+  EXPECT_EQ(choice["finish_reason"], "length");
+  EXPECT_EQ(whole["usage"]["completion_tokens"], 20);
+  EXPECT_GT(whole["usage"]["prompt_tokens"], 10);
+
+  const auto parts = events(conversation(
+      R"("max_tokens": 20, "stream": true, "stream_options": {"include_usage": true})"));
+  ASSERT_GT(parts.size(), 3U);
+  EXPECT_EQ(parts[0]["object"], "chat.completion.chunk");
+  EXPECT_EQ(parts[0]["choices"][0]["delta"]["role"], "assistant");
+  std::string content;
+  for (const Json& part : parts) {
+    for (const Json& one : part["choices"]) {
+      content += one["delta"].value("content", "");
+    }
+    EXPECT_EQ(part["id"], parts[0]["id"]);
+  }
+  EXPECT_EQ(content, choice["message"]["content"]);
+  EXPECT_EQ(parts[parts.size() - 2]["choices"][0]["finish_reason"], "length");
+  EXPECT_TRUE(parts.back()["choices"].empty());
+  EXPECT_EQ(parts.back()["usage"]["completion_tokens"], 20);
+  EXPECT_EQ(parts.back()["usage"]["total_tokens"],
+            20 + parts.back()["usage"]["prompt_tokens"].get<int>());
+}
+
+TEST_F(ChatServer, AnAnswerNamesItsModelAndWhatDoesNothing) {
+  serve(chat_options());
+  const std::string answer = post(
+      "/v1/chat/completions", conversation(R"("max_tokens": 2, "model": "qwen9", "store": true)"));
+  EXPECT_THAT(answer, HasSubstr("X-Mynah-Model: tiny\r\n"));
+  EXPECT_THAT(answer, HasSubstr("X-Mynah-Device: llm=cpu\r\n"));
+  EXPECT_THAT(answer, HasSubstr("X-Mynah-Ignored: store, model\r\n"));
+  EXPECT_THAT(
+      post("/v1/chat/completions", conversation(R"("max_tokens": 2, "model": "gpt-4o-mini")")),
+      Not(HasSubstr("X-Mynah-Ignored")));
+}
+
+TEST_F(ChatServer, RefusesUnknownNamesWhereTheyAreStrict) {
+  ServerOptions options = chat_options();
+  options.service.strict = true;
+  serve(std::move(options));
+  const std::string answer =
+      post("/v1/chat/completions", conversation(R"("max_tokens": 2, "model": "qwen9")"));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(answer, HasSubstr(R"("code":"model_not_found")"));
+  EXPECT_THAT(
+      post("/v1/chat/completions", conversation(R"("max_tokens": 2, "model": "tiny:latest")")),
+      StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(ChatServer, WhatHasNoRoomIsRefusedWithNumbers) {
+  serve(chat_options());
+  const std::string answer = post("/v1/chat/completions", conversation("", std::string(600, 'x')));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
+  const Json error = Json::parse(test::body_of(answer))["error"];
+  EXPECT_EQ(error["code"], "context_length_exceeded");
+  EXPECT_EQ(error["param"], "messages");
+  EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("maximum context length is 512"));
+}
+
+TEST_F(ChatServer, ATemplatesRefusalSaysItsLine) {
+  serve(chat_options());
+  const std::string answer =
+      post("/v1/chat/completions", R"({"messages": [{"role": "refused", "content": "a"}]})");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
+  const Json error = Json::parse(test::body_of(answer))["error"];
+  EXPECT_EQ(error["param"], "messages");
+  EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("(line 3): nobody is called so"));
+}
+
+TEST_F(ChatServer, ACallThatMustComeComes) {
+  serve(chat_options());
+  const std::string more =
+      std::string(R"("max_tokens": 200, "tool_choice": "required", "tools": [)") + kLamp + "]";
+  const Json whole = told("/v1/chat/completions", conversation(more));
+  ASSERT_TRUE(whole.contains("choices")) << whole.dump();
+  const Json& choice = whole["choices"][0];
+  EXPECT_EQ(choice["finish_reason"], "tool_calls") << choice.dump();
+  EXPECT_TRUE(choice["message"]["content"].is_null());
+  const Json& call = choice["message"]["tool_calls"][0];
+  EXPECT_EQ(call["type"], "function");
+  EXPECT_EQ(call["function"]["name"], "turn_on");
+  EXPECT_EQ(Json::parse(call["function"]["arguments"].get<std::string>())["lamp"], "hall");
+
+  std::string arguments;
+  std::string name;
+  for (const Json& part : events(conversation(more + R"(, "stream": true)"))) {
+    for (const Json& delta : part["choices"][0]["delta"].value("tool_calls", Json::array())) {
+      EXPECT_EQ(delta["index"], 0);
+      EXPECT_EQ(delta.contains("id"), name.empty()) << "told once";
+      name += delta["function"].value("name", "");
+      arguments += delta["function"]["arguments"].get<std::string>();
+    }
+  }
+  EXPECT_EQ(name, "turn_on");
+  EXPECT_EQ(Json::parse(arguments)["lamp"], "hall");
+}
+
+TEST_F(ChatServer, AnAnswerKeepsToItsSchemaWithAndWithoutTools) {
+  serve(chat_options());
+  const std::string format =
+      R"("max_tokens": 200, "response_format": {"type": "json_schema", "json_schema": {"name": "x",
+         "strict": true, "schema": {"type": "object", "properties": {"a": {"enum": [1, 2]}},
+                                    "required": ["a"], "additionalProperties": false}}})";
+  const Json alone = told("/v1/chat/completions", conversation(format));
+  ASSERT_TRUE(alone.contains("choices")) << alone.dump();
+  const Json answer =
+      Json::parse(alone["choices"][0]["message"]["content"].get<std::string>(), nullptr, false);
+  EXPECT_TRUE(answer["a"] == 1 || answer["a"] == 2) << alone.dump();
+  const Json both =
+      told("/v1/chat/completions", conversation(format + R"(, "tools": [)" + kLamp + "]"));
+  ASSERT_TRUE(both.contains("choices")) << both.dump();
+  const Json& message = both["choices"][0]["message"];
+  const bool called = message.contains("tool_calls");
+  const Json said =
+      Json::parse(called ? message["tool_calls"][0]["function"]["arguments"].get<std::string>()
+                         : message["content"].get<std::string>());
+  EXPECT_TRUE(said.contains(called ? "lamp" : "a")) << both.dump();
+
+  const std::string refused = post(
+      "/v1/chat/completions",
+      conversation(R"("response_format": {"type": "json_schema", "json_schema": {"strict": true,
+                      "schema": {"type": "object", "properties": {"a": {}}}}})"));
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(refused, HasSubstr(R"("param":"response_format")"));
+}
+
+TEST_F(ChatServer, SeveralRepliesReadTheirPromptOnce) {
+  serve(chat_options());
+  const Json two = told("/v1/chat/completions",
+                        R"({"messages": [{"role": "user", "content": "Hi."}], "n": 2, "seed": 5,
+                            "temperature": 3, "top_k": 0, "min_p": 0, "max_tokens": 12,
+                            "logprobs": true, "top_logprobs": 2})");
+  ASSERT_TRUE(two.contains("choices")) << two.dump();
+  ASSERT_EQ(two["choices"].size(), 2U);
+  EXPECT_EQ(two["choices"][1]["index"], 1);
+  EXPECT_NE(two["choices"][0]["message"]["content"], two["choices"][1]["message"]["content"]);
+  for (const Json& choice : two["choices"]) {
+    const Json& tokens = choice["logprobs"]["content"];
+    ASSERT_FALSE(tokens.empty());
+    EXPECT_LE(tokens[0]["logprob"], 0);
+    ASSERT_EQ(tokens[0]["top_logprobs"].size(), 2U);
+    EXPECT_GE(tokens[0]["top_logprobs"][0]["logprob"], tokens[0]["top_logprobs"][1]["logprob"]);
+  }
+}
+
+TEST_F(ChatServer, WhatWasReadIsSharedWithinAKeyAndNeverAcross) {
+  ServerOptions options = chat_options();
+  options.keys.file = folder_ / "keys.json";
+  options.keys.secrets = {"one-key-of-this-test", "another-key-of-this-test"};
+  serve(std::move(options));
+  const std::string words = "This is said to be read once, and never by anybody else at all.";
+  const auto cached = [&](const std::string& key, const std::string& more) {
+    const Json told =
+        this->told("/v1/chat/completions", conversation(R"("max_tokens": 2)" + more, words),
+                   "Authorization: Bearer " + key + "\r\n");
+    return told["usage"]["prompt_tokens_details"]["cached_tokens"].get<int>();
+  };
+  EXPECT_EQ(cached("one-key-of-this-test", ""), 0);
+  EXPECT_GT(cached("one-key-of-this-test", ""), 30);
+  EXPECT_EQ(cached("another-key-of-this-test", ""), 0);
+  EXPECT_EQ(cached("one-key-of-this-test", R"(, "user": "cat")"), 0);
+  EXPECT_GT(cached("one-key-of-this-test", R"(, "user": "cat")"), 30);
+  EXPECT_EQ(cached("one-key-of-this-test", R"(, "prompt_cache_key": "cat")"), 0);
+}
+
+TEST_F(ChatServer, TextsAreGoneOnWith) {
+  serve(chat_options());
+  const Json whole = told("/v1/completions",
+                          R"({"prompt": "Once", "max_tokens": 4, "temperature": 0, "echo": true,
+                              "logprobs": 1})");
+  ASSERT_TRUE(whole.contains("choices")) << whole.dump();
+  EXPECT_EQ(whole["object"], "text_completion");
+  EXPECT_THAT(whole["choices"][0]["text"].get<std::string>(), StartsWith("Once"));
+  EXPECT_EQ(whole["choices"][0]["logprobs"]["tokens"].size(), 4U);
+  EXPECT_THAT(post("/v1/completions", R"({"prompt": "Once", "max_tokens": 2, "stream": true})"),
+              HasSubstr("data: [DONE]"));
+}
+
+TEST_F(ChatServer, ResponsesAreItemsAndEventsOfThem) {
+  serve(chat_options());
+  const std::string input = R"("input": "Hi.", "temperature": 0, "max_output_tokens": 12)";
+  const Json whole = told("/v1/responses", "{" + input + "}");
+  ASSERT_TRUE(whole.contains("output")) << whole.dump();
+  EXPECT_EQ(whole["status"], "incomplete");
+  EXPECT_EQ(whole["incomplete_details"]["reason"], "max_output_tokens");
+  EXPECT_EQ(whole["usage"]["output_tokens"], 12);
+  const std::string streamed = post("/v1/responses", "{" + input + R"(, "stream": true})");
+  EXPECT_THAT(streamed, HasSubstr("event: response.created\ndata: {\"type\":\"response.created\""));
+  EXPECT_THAT(streamed, HasSubstr("event: response.output_item.added\n"));
+  EXPECT_THAT(streamed, HasSubstr("event: response.incomplete\n"));
+  EXPECT_THAT(streamed, HasSubstr(whole["output"][0]["content"].dump()))
+      << "the item that is done is that of the whole answer";
+
+  const Json called = told("/v1/responses",
+                           R"({"input": [{"role": "user", "content": "Hi."},
+                               {"type": "function_call", "call_id": "a", "name": "f",
+                                "arguments": "{}"},
+                               {"type": "function_call_output", "call_id": "a", "output": "b"}],
+                               "temperature": 0, "tool_choice": "required", "max_output_tokens": 200,
+                               "tools": [{"type": "function", "name": "f",
+                                          "parameters": {"const": {"x": 1}}}]})");
+  ASSERT_TRUE(called.contains("output")) << called.dump();
+  EXPECT_EQ(called["status"], "completed");
+  EXPECT_EQ(called["output"][0]["type"], "function_call");
+  EXPECT_EQ(called["output"][0]["name"], "f");
+  EXPECT_EQ(Json::parse(called["output"][0]["arguments"].get<std::string>())["x"], 1);
+  EXPECT_THAT(post("/v1/responses", R"({"input": "a", "previous_response_id": "b"})"),
+              HasSubstr(R"("param":"previous_response_id")"));
+}
+
+TEST_F(ChatServer, SoundInAMessageIsHeard) {
+  serve(chat_options());
+  const std::string refused =
+      post("/v1/chat/completions",
+           R"({"messages": [{"role": "user", "content": [{"type": "input_audio",
+          "input_audio": {"data": "!", "format": "wav"}}]}]})");
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(refused, HasSubstr("messages[0]: input_audio"));
+  EXPECT_THAT(post("/v1/chat/completions",
+                   R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})"),
+              HasSubstr("wanted parts of text"));
+}
+
+TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
+  serve(chat_options());
+  EXPECT_THAT(
+      get("/v1/models"),
+      HasSubstr(
+          R"({"id":"tiny","object":"model","created":0,"owned_by":"llm","task":"text-generation"})"));
+  EXPECT_THAT(post("/v1/models/tiny/load", ""), HasSubstr(R"("status":"loaded")"));
+  EXPECT_THAT(get("/api/ps"), HasSubstr(R"("name":"tiny:latest")"));
+  const Json told = this->told("/v1/chat/completions", conversation(R"("max_tokens": 3)"));
+  EXPECT_THAT(get("/v1/queue"), HasSubstr(R"("running":{"hear":0,"speak":0,"write":0})"));
+  EXPECT_THAT(get("/health/ready"), HasSubstr(R"("models":1)"));
+  const std::string metrics = get("/metrics");
+  EXPECT_THAT(metrics, HasSubstr("mynah_tokens_total{kind=\"written\"} 3\n"));
+  EXPECT_THAT(metrics, HasSubstr("mynah_wait_seconds_count{task=\"write\"} 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("mynah_first_word_seconds_count 1\n"));
+}
+
+TEST_F(ChatServer, OllamasClientsFindTheModel) {
+  serve(chat_options());
+  EXPECT_EQ(Json::parse(test::body_of(get("/api/version")))["version"], "0.12.0");
+  const Json tags = Json::parse(test::body_of(get("/api/tags")));
+  ASSERT_EQ(tags["models"].size(), 1U);
+  EXPECT_EQ(tags["models"][0]["model"], "tiny:latest");
+  const Json shown = told("/api/show", R"({"model": "tiny"})");
+  EXPECT_EQ(shown["capabilities"], Json({"completion", "tools", "thinking"}));
+  EXPECT_EQ(shown["model_info"]["llama.context_length"], mynah::test::kTinyContext);
+  EXPECT_TRUE(shown["model_info"]["tokenizer.ggml.tokens"].is_null());
+  EXPECT_EQ(shown["template"], mynah::test::kTinyTemplate);
+  EXPECT_EQ(shown["details"]["family"], "llama");
+  EXPECT_THAT(post("/api/pull", R"({"model": "no-such-model"})"),
+              HasSubstr("{\"error\":\"model: the catalogue has no 'no-such-model'"));
+}
+
+TEST_F(ChatServer, OllamasChatStreamsLinesAndTellsCallsAsObjects) {
+  serve(chat_options());
+  const std::string body =
+      R"({"model": "tiny:latest", "messages": [{"role": "user", "content": "Hi."}],
+          "options": {"temperature": 0, "num_predict": 12, "num_ctx": 8192}})";
+  const auto all = lines("/api/chat", body);
+  ASSERT_GT(all.size(), 1U);
+  std::string content;
+  for (const Json& line : all) {
+    EXPECT_EQ(line["model"], "tiny:latest");
+    content += line["message"]["content"].get<std::string>();
+    EXPECT_EQ(line["done"], &line == &all.back());
+  }
+  EXPECT_EQ(all.back()["done_reason"], "length");
+  EXPECT_EQ(all.back()["eval_count"], 12);
+  EXPECT_GT(all.back()["total_duration"], all.back()["load_duration"]);
+  Json whole = Json::parse(body);
+  whole["stream"] = false;
+  EXPECT_EQ(told("/api/chat", whole.dump())["message"]["content"], content);
+
+  Json bound = whole;
+  bound["options"]["num_predict"] = 200;
+  bound["tools"] = {Json::parse(kLamp)};
+  bound["format"] = Json::parse(R"({"const": {"lamp": "x"}})");
+  const Json message = told("/api/chat", bound.dump())["message"];
+  if (message.contains("tool_calls")) {
+    EXPECT_EQ(message["tool_calls"][0]["function"]["arguments"]["lamp"], "hall");
+  } else {
+    EXPECT_EQ(Json::parse(message["content"].get<std::string>())["lamp"], "x");
+  }
+}
+
+TEST_F(ChatServer, OllamasGenerateThinksApartAndLoadsWithoutAPrompt) {
+  serve(chat_options());
+  EXPECT_EQ(told("/api/generate", R"({"model": "tiny"})")["done_reason"], "load");
+  EXPECT_THAT(get("/api/ps"), HasSubstr("tiny:latest"));
+  const Json thought = told("/api/generate",
+                            R"({"model": "tiny", "prompt": "Hi.", "stream": false, "think": true,
+                                "options": {"temperature": 0, "num_predict": 10}})");
+  EXPECT_TRUE(thought.contains("thinking")) << thought.dump();
+  EXPECT_EQ(thought["done_reason"], "length");
+  const Json raw = told("/api/generate",
+                        R"({"model": "tiny", "prompt": "Once", "stream": false, "raw": true,
+                            "format": {"const": 7}})");
+  EXPECT_EQ(raw["response"], "7") << raw.dump();
+  EXPECT_EQ(told("/api/generate", R"({"model": "tiny", "keep_alive": 0})")["done_reason"],
+            "unload");
+  EXPECT_THAT(get("/api/ps"), Not(HasSubstr("tiny:latest")));
+}
+
+TEST_F(ChatServer, AContextThatTheServerCouldGiveIsRefusedWithNumbers) {
+  ServerOptions options = chat_options();
+  options.service.chat_context = 256;
+  serve(std::move(options));
+  const std::string body = R"({"model": "tiny", "prompt": "Hi.", "stream": false,
+                               "options": {"num_predict": 1, "num_ctx": 400}})";
+  const std::string answer = post("/api/generate", body);
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(answer, HasSubstr("400 tokens are wanted, and the model was opened with 256"));
+}
+
+}  // namespace
+}  // namespace mynah::server
