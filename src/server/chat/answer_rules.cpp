@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-using Source = grammar::ConstraintSource;
-
 std::unexpected<FieldError> unsupported(std::string_view field, std::string message) {
   return std::unexpected(FieldError{.field = std::string(field),
                                     .error = {ErrorCode::Unsupported, std::move(message)}});
@@ -72,7 +70,7 @@ const Json& function_of(const Json& tool) {
   return tool["function"];
 }
 
-std::string name_of(const Json& tool) {
+std::string tool_name(const Json& tool) {
   return function_of(tool)["name"].get<std::string>();
 }
 
@@ -81,14 +79,15 @@ Json parameters_of(const Json& tool) {
   return found == function_of(tool).end() || found->is_null() ? Json{{"type", "object"}} : *found;
 }
 
-Json schema_of(const Source& answer) {
-  return answer.kind == Source::Kind::JsonObject ? Json{{"type", "object"}}
-                                                 : Json::parse(answer.text);
+Json schema_of(const grammar::ConstraintSource& answer) {
+  return answer.kind == grammar::ConstraintSource::Kind::JsonObject ? Json{{"type", "object"}}
+                                                                    : Json::parse(answer.text);
 }
 
 // Whether the model may write what fits a bound answer, or else call a tool.
-bool joins(const Source& answer) {
-  return answer.kind == Source::Kind::JsonObject || answer.kind == Source::Kind::JsonSchema;
+bool joins(const grammar::ConstraintSource& answer) {
+  return answer.kind == grammar::ConstraintSource::Kind::JsonObject ||
+         answer.kind == grammar::ConstraintSource::Kind::JsonSchema;
 }
 
 }  // namespace
@@ -145,14 +144,15 @@ std::expected<Json, FieldError> read_tools(const Json* tools) {
   return *tools;
 }
 
-Source schema_source(const Json& schema, bool strict) {
-  return {.kind = Source::Kind::JsonSchema,
+grammar::ConstraintSource schema_source(const Json& schema, bool strict) {
+  return {.kind = grammar::ConstraintSource::Kind::JsonSchema,
           .text = json_text(schema),
           .choices = {},
           .schema = {.strict = strict}};
 }
 
-std::expected<std::optional<Source>, FieldError> read_response_format(const Json* format) {
+std::expected<std::optional<grammar::ConstraintSource>, FieldError> read_response_format(
+    const Json* format) {
   constexpr const char* kField = "response_format";
   if (format == nullptr) {
     return std::nullopt;
@@ -169,7 +169,7 @@ std::expected<std::optional<Source>, FieldError> read_response_format(const Json
   }
   if (type == "json_object") {
     MYNAH_TRY(const Json* const schema, members.object("schema"));
-    return schema == nullptr ? Source{} : schema_source(*schema);
+    return schema == nullptr ? grammar::ConstraintSource{} : schema_source(*schema);
   }
   if (type != "json_schema") {
     return wrong_field(kField, fmt::format("response_format.type: wanted text, json_object or "
@@ -187,14 +187,14 @@ std::expected<std::optional<Source>, FieldError> read_response_format(const Json
   return schema_source(*schema, strict);
 }
 
-std::expected<AnswerRules, FieldError> answer_rules(const Json& tools, const ToolChoice& choice,
-                                                    std::optional<Source> answer) {
+std::expected<AnswerRules, FieldError> answer_rules(
+    const Json& tools, const ToolChoice& choice, std::optional<grammar::ConstraintSource> answer) {
   using Kind = ToolChoice::Kind;
   AnswerRules rules;
   const bool may_call = choice.kind != Kind::None && !tools.empty();
   if (choice.kind == Kind::Required) {
     const auto is_wanted = [&choice](const Json& tool) {
-      return choice.name.empty() || name_of(tool) == choice.name;
+      return choice.name.empty() || tool_name(tool) == choice.name;
     };
     if (std::ranges::none_of(tools, is_wanted)) {
       return wrong_field("tool_choice",
@@ -212,8 +212,8 @@ std::expected<AnswerRules, FieldError> answer_rules(const Json& tools, const Too
   }
   OneOfSchemas choices;
   for (const Json& tool : tools) {
-    if (choice.name.empty() || name_of(tool) == choice.name) {
-      rules.callable.push_back(name_of(tool));
+    if (choice.name.empty() || tool_name(tool) == choice.name) {
+      rules.callable.push_back(tool_name(tool));
       choices.add_call(rules.callable.back(), parameters_of(tool));
     }
   }

@@ -15,13 +15,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMostTokens = 1e9;
 constexpr int kMostAlternatives = 20;
 
-constexpr Field kModel = {
+constexpr Field kChatModel = {
     .name = "model",
     .help = "A model that is here and writes; one of OpenAI's, or none: the default."};
-constexpr Field kStream = {
+constexpr Field kChatStream = {
     .name = "stream", .type = FieldType::Flag, .help = "Events, as the reply is written."};
 constexpr Field kStreamOptions = {
     .name = "stream_options",
@@ -57,17 +56,13 @@ constexpr Field kUser = {.name = "user",
                          .help = "Whose conversation it is: what was read is shared within it."};
 constexpr Field kCacheKey = {.name = "prompt_cache_key", .help = "The same, of a conversation."};
 
-constexpr Field ignored(std::string_view name, FieldType type = FieldType::Any) {
-  return {.name = name, .type = type, .help = "Ignored.", .ignored = true};
-}
-
 constexpr std::array<Field, 28> kChatFields = {
     {{.name = "messages",
       .type = FieldType::Any,
       .help = "A list of {role, content}; parts of content may be text and input_audio, which is "
               "heard."},
-     kModel,
-     kStream,
+     kChatModel,
+     kChatStream,
      kStreamOptions,
      {.name = "tools", .type = FieldType::Any, .help = "Functions that the model may call."},
      {.name = "tool_choice",
@@ -106,18 +101,18 @@ constexpr std::array<Field, 28> kChatFields = {
       .choices = "none minimal low medium high xhigh"},
      kUser,
      kCacheKey,
-     ignored("store"),
-     ignored("metadata"),
-     ignored("service_tier"),
-     ignored("verbosity"),
-     ignored("modalities"),
-     ignored("safety_identifier"),
-     ignored("cache_prompt")}};
+     ignored_field("store"),
+     ignored_field("metadata"),
+     ignored_field("service_tier"),
+     ignored_field("verbosity"),
+     ignored_field("modalities"),
+     ignored_field("safety_identifier"),
+     ignored_field("cache_prompt")}};
 
 constexpr std::array<Field, 15> kTextFields = {
     {{.name = "prompt", .type = FieldType::Any, .help = "A text to go on with."},
-     kModel,
-     kStream,
+     kChatModel,
+     kChatStream,
      kStreamOptions,
      kMaxTokens,
      kCount,
@@ -132,7 +127,7 @@ constexpr std::array<Field, 15> kTextFields = {
      kSchema,
      kUser,
      kCacheKey,
-     ignored("best_of")}};
+     ignored_field("best_of")}};
 
 constexpr auto kChatTable = joined(kChatFields, kSamplingFields);
 constexpr auto kTextTable = joined(kTextFields, kSamplingFields);
@@ -174,8 +169,8 @@ std::expected<std::vector<TokenPenalty>, FieldError> read_bias(const Json* bias)
 std::expected<std::optional<grammar::ConstraintSource>, FieldError> read_answer(
     const FieldValues& values, const Json* format) {
   MYNAH_TRY(auto answer, read_response_format(format));
-  using Source = grammar::ConstraintSource;
-  const auto take = [&answer](const char* field, Source source) -> std::expected<void, FieldError> {
+  const auto take = [&answer](const char* field,
+                              grammar::ConstraintSource source) -> std::expected<void, FieldError> {
     if (answer) {
       return wrong_field(field, fmt::format("{}: wanted one of response_format, json_schema and "
                                             "grammar",
@@ -188,9 +183,10 @@ std::expected<std::optional<grammar::ConstraintSource>, FieldError> read_answer(
     MYNAH_TRY_STATUS(take("json_schema", schema_source(*schema)));
   }
   if (std::string text = values.text("grammar"); !text.empty()) {
-    MYNAH_TRY_STATUS(
-        take("grammar",
-             {.kind = Source::Kind::Gbnf, .text = std::move(text), .choices = {}, .schema = {}}));
+    MYNAH_TRY_STATUS(take("grammar", {.kind = grammar::ConstraintSource::Kind::Gbnf,
+                                      .text = std::move(text),
+                                      .choices = {},
+                                      .schema = {}}));
   }
   return answer;
 }

@@ -19,9 +19,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // One answer.
-class Answer {
+class CompletionAnswer {
  public:
-  Answer(const CompletionRequest& request, const Writing& writing, Exchange& exchange)
+  CompletionAnswer(const CompletionRequest& request, const Writing& writing, Exchange& exchange)
       : form_(request.goes_on ? text_form(request.echo ? request.text : std::string())
                               : chat_form()),
         id_(std::string(form_->id_prefix()) + exchange.head().work->id()),
@@ -62,7 +62,7 @@ Json usage_of(const std::vector<WrittenReply>& replies) {
 // error.
 class StreamedReplies final : public ReplyTaker {
  public:
-  StreamedReplies(Answer& answer, const CompletionRequest& request, Exchange& exchange,
+  StreamedReplies(CompletionAnswer& answer, const CompletionRequest& request, Exchange& exchange,
                   Response head)
       : answer_(answer),
         with_usage_(request.with_usage),
@@ -125,15 +125,15 @@ class StreamedReplies final : public ReplyTaker {
     return exchange_.write(event(json_text(frame)));
   }
 
-  Answer& answer_;
+  CompletionAnswer& answer_;
   bool with_usage_;
   Exchange& exchange_;
   Response head_;
   std::set<int> begun_;  // replies
 };
 
-void answer_whole(const CompletionRequest& request, const Writing& writing, Answer& answer,
-                  Exchange& exchange) {
+void answer_whole(const CompletionRequest& request, const Writing& writing,
+                  CompletionAnswer& answer, Exchange& exchange) {
   Response head;
   name_writing(request, writing, head);
   fill_json(exchange, head);
@@ -158,8 +158,8 @@ void answer_whole(const CompletionRequest& request, const Writing& writing, Answ
   exchange.answer(std::move(head));
 }
 
-void answer_in_events(const CompletionRequest& request, const Writing& writing, Answer& answer,
-                      const WorkBoard& board, Exchange& exchange) {
+void answer_in_events(const CompletionRequest& request, const Writing& writing,
+                      CompletionAnswer& answer, const WorkBoard& board, Exchange& exchange) {
   Response head = event_stream();
   name_writing(request, writing, head);
   fill_events(exchange, head, board);
@@ -191,7 +191,7 @@ void complete(const HearingParts& parts, Parse parse, Exchange& exchange) {
     exchange.answer(openai_error(error.error, error.field, error.code));
     return;
   }
-  Answer answer(*request, *writing, exchange);
+  CompletionAnswer answer(*request, *writing, exchange);
   if (request->stream) {
     answer_in_events(*request, *writing, answer, service.board(), exchange);
   } else {

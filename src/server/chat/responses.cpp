@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json usage_of(const ChatReply& reply) {
+Json response_usage(const ChatReply& reply) {
   const Generated& spent = reply.spent;
   return {{"input_tokens", spent.prompt_tokens},
           {"input_tokens_details", {{"cached_tokens", spent.cached_tokens}}},
@@ -30,9 +30,10 @@ Json usage_of(const ChatReply& reply) {
 }
 
 // One answer, in events or as a whole.
-class Answer final : public ReplyTaker {
+class ResponseAnswer final : public ReplyTaker {
  public:
-  Answer(const ResponsesRequest& request, const Writing& writing, Exchange& exchange, Response head)
+  ResponseAnswer(const ResponsesRequest& request, const Writing& writing, Exchange& exchange,
+                 Response head)
       : request_(request),
         model_(writing.name),
         exchange_(exchange),
@@ -50,7 +51,7 @@ class Answer final : public ReplyTaker {
     const bool cut = reply.end == ReplyEnd::Length || reply.end == ReplyEnd::NoContext;
     Json whole = response(cut ? "incomplete" : "completed");
     whole["output"] = items_.items();
-    whole["usage"] = usage_of(reply);
+    whole["usage"] = response_usage(reply);
     if (cut) {
       whole["incomplete_details"] = {{"reason", "max_output_tokens"}};
     }
@@ -157,7 +158,7 @@ void respond(const HearingParts& parts, Exchange& exchange) {
   } else {
     fill_json(exchange, head);
   }
-  Answer answer(*request, *writing, exchange, std::move(head));
+  ResponseAnswer answer(*request, *writing, exchange, std::move(head));
   auto written = write_replies(completion, *writing, answer, exchange);
   if (!written) {
     WriteError& error = written.error();

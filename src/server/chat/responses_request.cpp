@@ -16,14 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMostTokens = 1e9;
-
 constexpr Field refused(std::string_view name, std::string_view help) {
   return {.name = name, .type = FieldType::Any, .help = help};
-}
-
-constexpr Field ignored(std::string_view name) {
-  return {.name = name, .type = FieldType::Any, .help = "Ignored.", .ignored = true};
 }
 
 constexpr std::array<Field, 22> kOwnFields = {
@@ -57,15 +51,15 @@ constexpr std::array<Field, 22> kOwnFields = {
      refused("previous_response_id", "Refused: no conversation is kept here."),
      refused("conversation", "Refused: no conversation is kept here."),
      refused("background", "True is refused: an answer is not kept."),
-     ignored("store"),
-     ignored("metadata"),
-     ignored("include"),
-     ignored("service_tier"),
-     ignored("truncation"),
-     ignored("safety_identifier"),
-     ignored("stream_options")}};
+     ignored_field("store"),
+     ignored_field("metadata"),
+     ignored_field("include"),
+     ignored_field("service_tier"),
+     ignored_field("truncation"),
+     ignored_field("safety_identifier"),
+     ignored_field("stream_options")}};
 
-constexpr auto kTable = joined(kOwnFields, kSamplingFields);
+constexpr auto kResponsesTable = joined(kOwnFields, kSamplingFields);
 
 // Tools have their functions' fields in themselves here.
 std::expected<Json, FieldError> read_flat_tools(const Json* tools) {
@@ -162,11 +156,11 @@ std::expected<void, FieldError> read_objects(const FieldValues& values, ToolChoi
 }  // namespace
 
 FieldTable responses_fields() {
-  return kTable;
+  return kResponsesTable;
 }
 
 std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent) {
-  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kTable, sent));
+  MYNAH_TRY(const FieldValues values, FieldValues::of_json(kResponsesTable, sent));
   for (const char* const kept : {"previous_response_id", "conversation", "background"}) {
     const Json* const found = values.find(kept);
     if (found != nullptr && *found != false) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <expected>
+#include <string_view>
 
 #include "chat/chat_request.h"
 #include "server/http/fields.h"
@@ -61,6 +62,14 @@ inline constexpr std::array<Field, 11> kSamplingFields = {
      {.name = "stop",
       .type = FieldType::Any,
       .help = "A text, or a list of 16 at most: the reply ends before it."}}};
+
+// More than any context has.
+inline constexpr double kMostTokens = 1e9;
+
+// A field that is understood, and does nothing here.
+constexpr Field ignored_field(std::string_view name) {
+  return {.name = name, .type = FieldType::Any, .help = "Ignored.", .ignored = true};
+}
 
 // One table behind the other.
 template <size_t A, size_t B>

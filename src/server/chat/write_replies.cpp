@@ -108,7 +108,7 @@ class OneReply final : public ChatObserver {
 };
 
 // The field that an error is about which the model found.
-std::string field_of(const CompletionRequest& request, const Error& error) {
+std::string refused_part(const CompletionRequest& request, const Error& error) {
   if (error.code != ErrorCode::InvalidInput && error.code != ErrorCode::Unsupported) {
     return {};
   }
@@ -151,8 +151,8 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
                          : Result<WrittenReply>(std::unexpected(std::move(reply).error()));
     if (!written) {
       Error error = std::move(written).error();
-      std::string field =
-          observer.is_too_long() ? (one.goes_on ? "prompt" : "messages") : field_of(request, error);
+      std::string field = observer.is_too_long() ? (one.goes_on ? "prompt" : "messages")
+                                                 : refused_part(request, error);
       return std::unexpected(WriteError{.error = std::move(error),
                                         .field = std::move(field),
                                         .code = observer.is_too_long() ? kTooLong : ""});

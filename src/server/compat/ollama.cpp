@@ -21,18 +21,18 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kVersion = "{\"version\":\"0.12.0\"}\n";
 constexpr std::string_view kUsualTag = ":latest";
 
-constexpr Field kModel = {.name = "model", .help = "A model's name, with or without a tag."};
-constexpr Field kName = {.name = "name", .help = "The same, as older clients call it."};
+constexpr Field kPulledModel = {.name = "model", .help = "A model's name, with or without a tag."};
+constexpr Field kOldName = {.name = "name", .help = "The same, as older clients call it."};
 
 constexpr std::array<Field, 4> kPullFields = {
-    {kModel,
-     kName,
+    {kPulledModel,
+     kOldName,
      {.name = "stream", .type = FieldType::Flag, .help = "False: only how it ended is told."},
      {.name = "insecure", .type = FieldType::Flag, .help = "Ignored.", .ignored = true}}};
 
-constexpr std::array<Field, 2> kDeleteFields = {{kModel, kName}};
+constexpr std::array<Field, 2> kDeleteFields = {{kPulledModel, kOldName}};
 
-std::string named(const FieldValues& values) {
+std::string name_in(const FieldValues& values) {
   std::string name = values.text("model").empty() ? values.text("name") : values.text("model");
   if (name.ends_with(kUsualTag)) {
     name.resize(name.size() - kUsualTag.size());
@@ -40,7 +40,7 @@ std::string named(const FieldValues& values) {
   return name;
 }
 
-void pull(const Service& service, Exchange& exchange) {
+void pull_as_ollama(const Service& service, Exchange& exchange) {
   const auto values = FieldValues::of_json(kPullFields, exchange.json());
   if (!values) {
     exchange.answer(ollama_error(values.error().error));
@@ -50,16 +50,16 @@ void pull(const Service& service, Exchange& exchange) {
                                       const std::string& /*code*/) { return ollama_error(error); },
                         .error_line = ollama_error_text,
                         .whole = !values->flag("stream", true)};
-  pull_named(service, named(*values), words, exchange);
+  pull_named(service, name_in(*values), words, exchange);
 }
 
-void remove(Service& service, Exchange& exchange) {
+void remove_as_ollama(Service& service, Exchange& exchange) {
   const auto values = FieldValues::of_json(kDeleteFields, exchange.json());
   if (!values) {
     exchange.answer(ollama_error(values.error().error));
     return;
   }
-  const std::string name = named(*values);
+  const std::string name = name_in(*values);
   const auto own = service.store().own_name(name);
   const Status removed = own ? service.remove(*own) : std::unexpected(own.error());
   exchange.answer(removed ? Response{.body = {}} : ollama_error(removed.error()));
@@ -89,7 +89,7 @@ std::vector<Route> ollama_routes(Service& service) {
       {.method = "POST",
        .path = "/api/pull",
        .help = "Pulls a model of the catalogue, as ollama has it.",
-       .handler = [&service](Exchange& exchange) { pull(service, exchange); },
+       .handler = [&service](Exchange& exchange) { pull_as_ollama(service, exchange); },
        .accepts = Accepts::Text,
        .rights = {Right::Models},
        .fields = kPullFields,
@@ -97,7 +97,7 @@ std::vector<Route> ollama_routes(Service& service) {
       {.method = "DELETE",
        .path = "/api/delete",
        .help = "Removes a model from this machine, as ollama has it.",
-       .handler = [&service](Exchange& exchange) { remove(service, exchange); },
+       .handler = [&service](Exchange& exchange) { remove_as_ollama(service, exchange); },
        .accepts = Accepts::Text,
        .rights = {Right::Models},
        .fields = kDeleteFields}};

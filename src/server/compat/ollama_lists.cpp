@@ -102,7 +102,7 @@ Json details_of(const std::string& family, const std::string& storage) {
           {"families", {family}}, {"parameter_size", ""}, {"quantization_level", storage}};
 }
 
-void list(const Service& service, Exchange& exchange) {
+void list_models(const Service& service, Exchange& exchange) {
   Json models = Json::array();
   for (const WritingModel& model : service.chats().models()) {
     models.push_back({{"name", with_tag(model.name)},
@@ -141,7 +141,7 @@ Json info_of(const TensorFile& file) {
   return info;
 }
 
-std::string text_of(const TensorFile& file, std::string_view key) {
+std::string metadata_text(const TensorFile& file, std::string_view key) {
   const auto found = file.metadata.find(key);
   const auto* const text =
       found == file.metadata.end() ? nullptr : std::get_if<std::string>(&found->second);
@@ -162,7 +162,7 @@ Json capabilities_of(const std::string& source) {
   return all;
 }
 
-void show(const Service& service, Exchange& exchange) {
+void show_model(const Service& service, Exchange& exchange) {
   const auto values = FieldValues::of_json(kShowFields, exchange.json());
   if (!values) {
     exchange.answer(ollama_error(values.error().error));
@@ -177,13 +177,13 @@ void show(const Service& service, Exchange& exchange) {
     exchange.answer(ollama_error(file.error()));
     return;
   }
-  const std::string source = text_of(*file, "tokenizer.chat_template");
+  const std::string source = metadata_text(*file, "tokenizer.chat_template");
   const Json told = {
       {"license", model->licence},
       {"modelfile", "FROM " + with_tag(model->name) + "\n"},
       {"parameters", ""},
       {"template", source},
-      {"details", details_of(text_of(*file, "general.architecture"), model->storage)},
+      {"details", details_of(metadata_text(*file, "general.architecture"), model->storage)},
       {"model_info", info_of(*file)},
       {"capabilities", capabilities_of(source)},
       {"modified_at", changed_at(*model)}};
@@ -196,11 +196,11 @@ std::vector<Route> ollama_list_routes(Service& service) {
   return {{.method = "GET",
            .path = "/api/tags",
            .help = "The language models that are here, as ollama has it.",
-           .handler = [&service](Exchange& exchange) { list(service, exchange); }},
+           .handler = [&service](Exchange& exchange) { list_models(service, exchange); }},
           {.method = "POST",
            .path = "/api/show",
            .help = "What a language model is and can, as ollama has it.",
-           .handler = [&service](Exchange& exchange) { show(service, exchange); },
+           .handler = [&service](Exchange& exchange) { show_model(service, exchange); },
            .accepts = Accepts::Text,
            .fields = kShowFields},
           {.method = "GET",

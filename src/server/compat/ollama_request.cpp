@@ -16,17 +16,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMostTokens = 1e9;
-
-constexpr Field kModel = {
+constexpr Field kWritingModel = {
     .name = "model",
     .help = "A model that is here and writes, with or without a tag; else the default."};
-constexpr Field kStream = {.name = "stream",
-                           .type = FieldType::Flag,
-                           .help = "True: a line of JSON whenever there is more text."};
-constexpr Field kFormat = {.name = "format",
-                           .type = FieldType::Any,
-                           .help = "json, or a JSON schema that the reply keeps to."};
+constexpr Field kLineStream = {.name = "stream",
+                               .type = FieldType::Flag,
+                               .help = "True: a line of JSON whenever there is more text."};
+constexpr Field kReplyFormat = {.name = "format",
+                                .type = FieldType::Any,
+                                .help = "json, or a JSON schema that the reply keeps to."};
 constexpr Field kThink = {.name = "think",
                           .type = FieldType::Any,
                           .help =
@@ -39,35 +37,31 @@ constexpr Field kOptions = {
         "An object: temperature, top_k, top_p, min_p, typical_p, repeat_penalty, "
         "repeat_last_n, presence_penalty, frequency_penalty, seed, stop, num_predict, num_ctx."};
 
-constexpr Field ignored(std::string_view name) {
-  return {.name = name, .type = FieldType::Any, .help = "Ignored.", .ignored = true};
-}
-
 constexpr std::array<Field, 7> kChatFields = {
-    {kModel,
+    {kWritingModel,
      {.name = "messages",
       .type = FieldType::Any,
       .help = "A list of {role, content}; none: the model is opened, or let go."},
      {.name = "tools", .type = FieldType::Any, .help = "Functions that the model may call."},
-     kStream,
-     kFormat,
+     kLineStream,
+     kReplyFormat,
      kThink,
      kOptions}};
 
 constexpr std::array<Field, 11> kGenerateFields = {
-    {kModel,
+    {kWritingModel,
      {.name = "prompt", .help = "What the user says; none: the model is opened, or let go."},
      {.name = "system", .help = "What the model is told before."},
      {.name = "raw",
       .type = FieldType::Flag,
       .help = "The prompt is gone on with as it is, without the model's chat template."},
-     kStream,
-     kFormat,
+     kLineStream,
+     kReplyFormat,
      kThink,
      kOptions,
      {.name = "suffix", .help = "Refused: nothing is written between two texts."},
      {.name = "images", .type = FieldType::Any, .help = "Refused: no model here sees."},
-     ignored("context")}};
+     ignored_field("context")}};
 
 // Options of their own beside those of sampling; of the rest it is the server that says.
 constexpr std::array<Field, 2> kOwnOptions = {
@@ -144,7 +138,8 @@ std::expected<std::optional<grammar::ConstraintSource>, FieldError> read_format(
 }
 
 // What both requests have.
-std::expected<OllamaRequest, FieldError> request_of(const FieldValues& values, const Json* tools) {
+std::expected<OllamaRequest, FieldError> ollama_request_of(const FieldValues& values,
+                                                           const Json* tools) {
   OllamaRequest request;
   request.completion.model = values.text("model");
   request.completion.stream = values.flag("stream", true);
@@ -224,7 +219,7 @@ FieldTable ollama_generate_fields() {
 
 std::expected<OllamaRequest, FieldError> parse_ollama_chat(const SentJson& sent) {
   MYNAH_TRY(const FieldValues values, FieldValues::of_json(kChatFields, sent));
-  MYNAH_TRY(OllamaRequest request, request_of(values, values.find("tools")));
+  MYNAH_TRY(OllamaRequest request, ollama_request_of(values, values.find("tools")));
   const Json* const messages = values.find("messages");
   if (messages != nullptr && !messages->is_array()) {
     return wrong_field("messages",
@@ -239,7 +234,7 @@ std::expected<OllamaRequest, FieldError> parse_ollama_chat(const SentJson& sent)
 
 std::expected<OllamaRequest, FieldError> parse_ollama_generate(const SentJson& sent) {
   MYNAH_TRY(const FieldValues values, FieldValues::of_json(kGenerateFields, sent));
-  MYNAH_TRY(OllamaRequest request, request_of(values, nullptr));
+  MYNAH_TRY(OllamaRequest request, ollama_request_of(values, nullptr));
   for (const char* const refused : {"suffix", "images"}) {
     const Json* const found = values.find(refused);
     if (found != nullptr && !found->empty() && *found != "") {

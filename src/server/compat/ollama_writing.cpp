@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 // Whether a reply is a message, or a text alone.
-enum class Form : uint8_t { Message, Text };
+enum class OllamaForm : uint8_t { Message, Text };
 
 std::string now_text() {
   return fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
@@ -35,16 +35,16 @@ int64_t ns_of_ms(double ms) {
 }
 
 // One answer, a line or many.
-class Answer {
+class OllamaAnswer {
  public:
-  Answer(Form form, std::string model) : form_(form), model_(std::move(model)) {}
+  OllamaAnswer(OllamaForm form, std::string model) : form_(form), model_(std::move(model)) {}
 
   // The model is there.
   void loaded() { load_ = Clock::now() - begun_; }
 
   [[nodiscard]] Json line(const ReplyMessage& said) const {
     Json line = {{"model", model_}, {"created_at", now_text()}};
-    if (form_ == Form::Text) {
+    if (form_ == OllamaForm::Text) {
       line["response"] = said.content;
       if (!said.reasoning.empty()) {
         line["thinking"] = said.reasoning;
@@ -95,7 +95,7 @@ class Answer {
   }
 
  private:
-  Form form_;
+  OllamaForm form_;
   std::string model_;
   Clock::time_point begun_ = Clock::now();
   Clock::duration load_{};
@@ -105,7 +105,7 @@ class Answer {
 // object here.
 class Lines final : public ReplyTaker {
  public:
-  Lines(const Answer& answer, Exchange& exchange, Response head)
+  Lines(const OllamaAnswer& answer, Exchange& exchange, Response head)
       : answer_(answer), exchange_(exchange), head_(std::move(head)) {}
 
   Status on_delta(int /*number*/, const ChatDelta& delta) override {
@@ -141,7 +141,7 @@ class Lines final : public ReplyTaker {
     return exchange_.write(json_text(line) + "\n");
   }
 
-  const Answer& answer_;
+  const OllamaAnswer& answer_;
   Exchange& exchange_;
   Response head_;
   bool begun_ = false;
@@ -167,7 +167,7 @@ Status check_context(const OllamaRequest& request, const Writing& writing, Respo
 }
 
 // The request lets go of a model, or has it opened.
-void load_or_let_go(Service& service, const OllamaRequest& request, Answer& answer,
+void load_or_let_go(Service& service, const OllamaRequest& request, OllamaAnswer& answer,
                     Exchange& exchange) {
   const std::string& name = request.completion.model;
   const auto work = RequestWork::here();
@@ -185,16 +185,16 @@ void load_or_let_go(Service& service, const OllamaRequest& request, Answer& answ
                           : ollama_error(writing.error()));
 }
 
-using Parse = std::expected<OllamaRequest, FieldError> (*)(const SentJson& sent);
+using ParseOllama = std::expected<OllamaRequest, FieldError> (*)(const SentJson& sent);
 
-void write(Service& service, Form form, Parse parse, Exchange& exchange) {
+void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& exchange) {
   const auto request = parse(exchange.json());
   if (!request) {
     exchange.answer(ollama_error(request.error().error));
     return;
   }
   const CompletionRequest& completion = request->completion;
-  Answer answer(form, completion.model);
+  OllamaAnswer answer(form, completion.model);
   if (request->loads_only) {
     load_or_let_go(service, *request, answer, exchange);
     return;
@@ -236,13 +236,13 @@ void write(Service& service, Form form, Parse parse, Exchange& exchange) {
 }  // namespace
 
 std::vector<Route> ollama_writing_routes(Service& service) {
-  const auto handler = [&service](Form form, Parse parse) {
+  const auto handler = [&service](OllamaForm form, ParseOllama parse) {
     return [&service, form, parse](Exchange& exchange) { write(service, form, parse, exchange); };
   };
   return {{.method = "POST",
            .path = "/api/chat",
            .help = "Replies to a conversation, as ollama has it.",
-           .handler = handler(Form::Message, parse_ollama_chat),
+           .handler = handler(OllamaForm::Message, parse_ollama_chat),
            .accepts = Accepts::Text,
            .rights = {Right::Think},
            .fields = ollama_chat_fields(),
@@ -250,7 +250,7 @@ std::vector<Route> ollama_writing_routes(Service& service) {
           {.method = "POST",
            .path = "/api/generate",
            .help = "Replies to a text, as ollama has it.",
-           .handler = handler(Form::Text, parse_ollama_generate),
+           .handler = handler(OllamaForm::Text, parse_ollama_generate),
            .accepts = Accepts::Text,
            .rights = {Right::Think},
            .fields = ollama_generate_fields(),
