@@ -63,7 +63,7 @@ ChatModel::ChatModel(ChatPrompt prompt, std::shared_ptr<const LanguageModel> mod
     : prompt_(std::move(prompt)), queue_(std::move(model), limits) {
   const TextTokenizer& tokenizer = prompt_.tokenizer();
   for (int32_t id = 0; id < tokenizer.size(); ++id) {
-    if (tokenizer.is_control(id)) {
+    if (tokenizer.is_mark(id)) {
       control_markers_.emplace(tokenizer.bytes(id));
     }
   }
@@ -96,7 +96,6 @@ Result<std::shared_ptr<const grammar::Constraint>> ChatModel::constraint_of(
 Result<GenerationTask> ChatModel::task_of(const Asked& asked, const ChatRequest& request) {
   GenerationTask task{.prompt = asked.tokens,
                       .options = {.sampling = request.choice.sampling,
-                                  .bias = request.choice.bias,
                                   .remembered = request.choice.remembered,
                                   .seed = request.choice.seed,
                                   .most_tokens = request.choice.most_tokens,

@@ -18,8 +18,7 @@ namespace mynah {
 // How the tokens of a reply are chosen.
 struct ReplyChoice {
   SamplingOptions sampling;
-  std::vector<TokenPenalty> bias;  // GenerationOptions::bias
-  int64_t remembered = 64;         // GenerationOptions::remembered: as llama.cpp's repeat_last_n
+  int64_t remembered = 64;  // GenerationOptions::remembered: as llama.cpp's repeat_last_n
   uint64_t seed = 0;
   int64_t most_tokens = 0;         // 0: as many as there is room for
   std::vector<std::string> stops;  // texts that end the reply, and are no part of it

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <future>
-#include <iterator>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -22,27 +21,6 @@ float uniform_of(uint64_t seed, int64_t step) {
   constexpr int64_t kSteps = 4096;  // of random_uniform()
   return random_uniform(seed, static_cast<uint64_t>(step / kSteps),
                         static_cast<uint64_t>(step % kSteps));
-}
-
-// Both in rising order; where both have a token it gets both.
-std::vector<TokenPenalty> merged(std::span<const TokenPenalty> said,
-                                 std::span<const TokenPenalty> bias) {
-  std::vector<TokenPenalty> all;
-  all.reserve(said.size() + bias.size());
-  std::ranges::merge(said, bias, std::back_inserter(all), {}, &TokenPenalty::token,
-                     &TokenPenalty::token);
-  size_t kept = 0;
-  for (const TokenPenalty& penalty : all) {
-    if (kept > 0 && all[kept - 1].token == penalty.token) {
-      all[kept - 1].factor = std::max(all[kept - 1].factor, penalty.factor);
-      all[kept - 1].offset += penalty.offset;
-      all[kept - 1].bias += penalty.bias;
-    } else {
-      all[kept++] = penalty;
-    }
-  }
-  all.resize(kept);
-  return all;
 }
 
 }  // namespace
@@ -230,7 +208,7 @@ TokenWish GenerationQueue::wish_of(const Writing& writing) {
                  .top_p = row.top_p,
                  .min_p = row.min_p,
                  .typical_p = row.typical_p,
-                 .penalties = merged(next.penalties, options.bias),
+                 .penalties = std::move(next.penalties),
                  .allowed = {},
                  .alternatives = options.alternatives};
   if (options.rule != nullptr) {

@@ -40,7 +40,6 @@ class TokenRule {
 
 struct GenerationOptions {
   SamplingOptions sampling;
-  std::vector<TokenPenalty> bias;   // of single tokens, in rising order, whatever was said
   int64_t remembered = 0;           // tokens of the prompt that penalties are for, too; the last
   uint64_t seed = 0;                // same seed, same text, alone or in company
   int64_t most_tokens = 0;          // 0: as many as there is room for

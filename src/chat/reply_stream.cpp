@@ -53,7 +53,7 @@ bool ReplyStream::push(const ChosenToken& chosen) {
   if (tells_tokens_) {
     waiting_.tokens.push_back(told(chosen));
   }
-  if (tokenizer_.is_control(chosen.token)) {
+  if (tokenizer_.is_mark(chosen.token)) {
     // No stop goes on over it.
     read(stops_.push(utf8_.flush()) + stops_.finish(), false);
     if (!stops_.found()) {

@@ -51,10 +51,11 @@ TEST(ChatRequest, IsReadAsOpenAisClientsSendIt) {
   EXPECT_EQ(choice.most_tokens, 9);
   EXPECT_EQ(choice.alternatives, 4);
   EXPECT_THAT(choice.stops, testing::ElementsAre("a", "b"));
-  ASSERT_EQ(choice.bias.size(), 2U);
-  EXPECT_EQ(choice.bias[0].token, 3);
-  EXPECT_EQ(choice.bias[0].of(1), 3) << "a bias is added";
-  EXPECT_EQ(choice.bias[1].factor, TokenPenalty::kNever);
+  const auto& bias = choice.sampling.logit_bias;
+  ASSERT_EQ(bias.size(), 2U);
+  EXPECT_EQ(bias[0].token, 3);
+  EXPECT_EQ(bias[0].bias, 2) << "a bias is added";
+  EXPECT_EQ(bias[1].bias, -std::numeric_limits<float>::infinity());
   EXPECT_EQ(request->chat.template_arguments["enable_thinking"], false);
   EXPECT_EQ(request->chat.template_arguments["x"], 1);
   EXPECT_THAT(request->chat.owner, HasSubstr("cat"));

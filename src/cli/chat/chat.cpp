@@ -178,7 +178,6 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
                 "--repeat-penalty above 0");
   }
   request.choice = {.sampling = sampling_,
-                    .bias = {},
                     .remembered = 64,
                     .seed = seed_.value_or(std::random_device{}()),
                     .most_tokens = most_tokens_,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -132,10 +133,10 @@ constexpr std::array<Field, 15> kTextFields = {
 constexpr auto kChatTable = joined(kChatFields, kSamplingFields);
 constexpr auto kTextTable = joined(kTextFields, kSamplingFields);
 
-std::expected<std::vector<TokenPenalty>, FieldError> read_bias(const Json* bias) {
+std::expected<std::vector<TokenBias>, FieldError> read_bias(const Json* bias) {
   constexpr const char* kField = "logit_bias";
   constexpr double kMost = 100;
-  std::vector<TokenPenalty> all;
+  std::vector<TokenBias> all;
   if (bias == nullptr) {
     return all;
   }
@@ -154,15 +155,11 @@ std::expected<std::vector<TokenPenalty>, FieldError> read_bias(const Json* bias)
                                              "from -100 to 100, found {}: {}",
                                              shortened(token), shortened(value)));
     }
-    TokenPenalty penalty{.token = std::stoi(token), .factor = 1, .offset = 0};
-    if (value.get<double>() == -kMost) {
-      penalty.factor = TokenPenalty::kNever;
-    } else {
-      penalty.offset = -value.get<float>();
-    }
-    all.push_back(penalty);
+    // The least that can be said is taken as never: OpenAI's "ban".
+    const bool never = value.get<double>() == -kMost;
+    all.push_back({.token = std::stoi(token),
+                   .bias = never ? -std::numeric_limits<float>::infinity() : value.get<float>()});
   }
-  std::ranges::sort(all, {}, &TokenPenalty::token);
   return all;
 }
 
@@ -212,7 +209,7 @@ std::expected<CompletionRequest, FieldError> request_of(const FieldValues& value
   request.replies = static_cast<int>(values.number("n", 1));
   MYNAH_TRY(request.chat.choice, read_choice(values));
   ReplyChoice& choice = request.chat.choice;
-  MYNAH_TRY(choice.bias, read_bias(values.find("logit_bias")));
+  MYNAH_TRY(choice.sampling.logit_bias, read_bias(values.find("logit_bias")));
   choice.sampling.repetition_penalty =
       static_cast<float>(values.number("repetition_penalty", choice.sampling.repetition_penalty));
   MYNAH_TRY(choice.most_tokens, read_most_tokens(values, "max_tokens"));

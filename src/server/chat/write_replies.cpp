@@ -129,12 +129,14 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
                                                                    Exchange& exchange) {
   ChatModel& model = writing.chat();
   const int64_t vocabulary = model.facts().vocabulary;
-  const std::vector<TokenPenalty>& bias = request.chat.choice.bias;
-  if (!bias.empty() && bias.back().token >= vocabulary) {
+  const std::vector<TokenBias>& bias = request.chat.choice.sampling.logit_bias;
+  const auto unknown =
+      std::ranges::find_if(bias, [&](const TokenBias& one) { return one.token >= vocabulary; });
+  if (unknown != bias.end()) {
     return std::unexpected(
         WriteError{.error = {ErrorCode::InvalidInput,
                              fmt::format("logit_bias: wanted tokens below {}, found {}", vocabulary,
-                                         bias.back().token)},
+                                         unknown->token)},
                    .field = "logit_bias",
                    .code = {}});
   }
