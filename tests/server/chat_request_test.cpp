@@ -1,4 +1,5 @@
 // What clients ask language models, as it is read, and what calls their replies have.
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +54,10 @@ TEST(ChatRequest, IsReadAsOpenAisClientsSendIt) {
   EXPECT_THAT(choice.stops, testing::ElementsAre("a", "b"));
   const auto& bias = choice.sampling.logit_bias;
   ASSERT_EQ(bias.size(), 2U);
-  EXPECT_EQ(bias[0].token, 3);
-  EXPECT_EQ(bias[0].bias, 2) << "a bias is added";
-  EXPECT_EQ(bias[1].bias, -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(bias[0].token, 7);
+  EXPECT_EQ(bias[0].bias, -std::numeric_limits<float>::infinity()) << "the least is never";
+  EXPECT_EQ(bias[1].token, 3);
+  EXPECT_EQ(bias[1].bias, 2);
   EXPECT_EQ(request->chat.template_arguments["enable_thinking"], false);
   EXPECT_EQ(request->chat.template_arguments["x"], 1);
   EXPECT_THAT(request->chat.owner, HasSubstr("cat"));
