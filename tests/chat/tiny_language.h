@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/gguf_writer.h"
-#include "text/byte_bpe.h"
+#include "text/vocabulary.h"
 
 namespace mynah::test {
 

@@ -64,6 +64,7 @@ def main():
             shutil.copy(ROOT / "tests/fuzz/corpus/profile/whole", profiles / f"{name}.json")
         silero = WEIGHTS / "silero/silero_vad_16k.safetensors"
         hibari, phonemes, tiny = (WEIGHTS / name for name in ("hibari", "phonemes", "tiny.en"))
+        thinker = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
         spoken = folder / "spoken.txt"
         spoken.write_text("Hello there.\nAnd again.\n")
         clips = folder / "clips.tsv"
@@ -90,6 +91,8 @@ def main():
             (["transcribe", "--model", tiny, "--explain", SENTENCE], 0, 1),
             (["transcribe", "--model", tiny, SENTENCE, SENTENCE, folder / "none.wav"], 1, 3),
             (["wer", "--model", tiny, "--explain", clips], 0, 2),
+            (["chat", "--model", thinker, "--max-tokens", "4", "hello"], 0, 1),
+            (["chat", "hello"], 3, 0),
             (["models", "remove", "silero"], 0, 1),
             (["pull", "tiny.en", "--offline"], None, 0),
             (["tune"], 3, 0),
@@ -126,7 +129,7 @@ def main():
             name = " ".join(str(word) for word in words[:2])
             tried.add(words[0])
             brought = {"silero": silero, "hibari": hibari}
-            wanted = [brought.get(word, word) for word in words if word in (*brought, *brought.values(), phonemes, tiny)]
+            wanted = [brought.get(word, word) for word in words if word in (*brought, *brought.values(), phonemes, tiny, thinker)]
             if missing := [str(weights) for weights in wanted if not weights.exists()]:
                 checks.skip(name, f"no {', '.join(missing)}")
                 continue

@@ -3,6 +3,7 @@ builds is left to house_readme, which looks whether verbs and flags exist.
 
 usage: readme_runs.py MYNAH. Skipped without ffmpeg or real weights; what speaks, without the shared folder's voices.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -16,11 +17,14 @@ from checks import ROOT, SENTENCE, SHARED, WEIGHTS, SKIPPED, Checks, environment
 # What the doctor finds is this machine's.
 NOT_HERE = ("./dev", "mynah pull", "mynah import", "mynah doctor .venv", "mynah doctor try")
 FINDS = ("mynah doctor",)
+# Wants somebody at a terminal.
+AT_A_TERMINAL = ("mynah chat",)
 VOICES = SHARED / "weights/kokoro-voices"
 # What a pipe of the README begins or ends with, where this machine lacks it.
 STAND_INS = {"fortune": "echo 'You will hear from a bird.'", "aplay": "exec wc -c"}
 MADE = ("texts/*", "*.vtt", "*.svg", "notes.*", "book.*", "sounds/*")
 SPEAKS = re.compile(r"\bmynah (speak|voices|phonemes)\b")
+THINKER = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def lines_of(text):
@@ -57,6 +61,12 @@ def lay_out(folder):
     (folder / "notes.md").write_text("# Notes\n\nA bird *sings*.\n")
     (folder / "lines.txt").write_text("The bird wakes.\nThe bird sings.\n")
     write_book(folder / "book.epub")
+    (folder / "person.json").write_text(json.dumps({"type": "object", "properties": {"name": {"type": "string", "maxLength": 20},
+                                                                                     "age": {"type": "integer"}},
+                                                    "required": ["name", "age"], "additionalProperties": False}))
+    for words in (("init", "-q"), ("add", "notes.md")):
+        subprocess.run(["git", "-C", folder, *words], check=True)
+    (folder / "notes.md").write_text("# Notes\n\nA bird *sings* twice.\n")
     (folder / "stand-ins").mkdir()
     for name, does in STAND_INS.items():
         if not shutil.which(name):
@@ -80,10 +90,16 @@ def main():
             checks.ended(f"import {name}", run(env, program, "import", WEIGHTS / model, "--name", name), 0)
         for set_of_files in ("phonemes", "hibari"):
             checks.ended(f"import {set_of_files}", run(env, program, "import", WEIGHTS / set_of_files), 0)
+        if THINKER.exists():
+            checks.ended("import smollm2", run(env, program, "import", THINKER, "--name", "smollm2"), 0)
+            env["MYNAH_MAX_TOKENS"] = "40"  # a small model may never end
         if VOICES.is_dir():
             checks.ended("import the voices", run(env, program, "import", VOICES), 0)
         for line in lines_of((ROOT / "README.md").read_text()):
-            if line.startswith(NOT_HERE):
+            if line.startswith(NOT_HERE) or line in AT_A_TERMINAL:
+                continue
+            if "mynah chat" in line and not THINKER.exists():
+                checks.skip(line, f"no {THINKER}")
                 continue
             if " jq " in line and not shutil.which("jq"):
                 checks.skip(line, "jq is not installed")

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kLamp =
     R"({"type": "function", "function": {"name": "turn_on", "parameters": {"type": "object",
@@ -36,19 +36,19 @@ class ChatServer : public test::WholeServer {
            (more.empty() ? "" : ", " + more) + "}";
   }
 
-  [[nodiscard]] Json told(const std::string& path, const std::string& body,
-                          const std::string& headers = {}) const {
-    return Json::parse(test::body_of(post(path, body, headers)), nullptr, false);
+  [[nodiscard]] OrderedJson told(const std::string& path, const std::string& body,
+                                 const std::string& headers = {}) const {
+    return OrderedJson::parse(test::body_of(post(path, body, headers)), nullptr, false);
   }
 
   // The objects of an answer in events, and whether it was ended as it should be.
-  [[nodiscard]] std::vector<Json> events(const std::string& body) const {
+  [[nodiscard]] std::vector<OrderedJson> events(const std::string& body) const {
     const std::string answer = post("/v1/chat/completions", body);
-    std::vector<Json> all;
+    std::vector<OrderedJson> all;
     size_t at = 0;
     while ((at = answer.find("data: {", at)) != std::string::npos) {
       const size_t end = answer.find("\n\n", at);
-      all.push_back(Json::parse(answer.substr(at + 6, end - at - 6), nullptr, false));
+      all.push_back(OrderedJson::parse(answer.substr(at + 6, end - at - 6), nullptr, false));
       at = end;
     }
     EXPECT_THAT(answer, HasSubstr("data: [DONE]\n\n"));
@@ -56,13 +56,15 @@ class ChatServer : public test::WholeServer {
   }
 
   // Those of an answer a line each.
-  [[nodiscard]] std::vector<Json> lines(const std::string& path, const std::string& body) const {
+  [[nodiscard]] std::vector<OrderedJson> lines(const std::string& path,
+                                               const std::string& body) const {
     const std::string answer = post(path, body);
     EXPECT_THAT(answer, HasSubstr("Content-Type: application/x-ndjson"));
-    std::vector<Json> all;
+    std::vector<OrderedJson> all;
     for (size_t at = answer.find("{\"model\""); at != std::string::npos;
          at = answer.find("{\"model\"", at + 1)) {
-      all.push_back(Json::parse(answer.substr(at, answer.find('\n', at) - at), nullptr, false));
+      all.push_back(
+          OrderedJson::parse(answer.substr(at, answer.find('\n', at) - at), nullptr, false));
     }
     return all;
   }
@@ -70,13 +72,13 @@ class ChatServer : public test::WholeServer {
 
 TEST_F(ChatServer, AStreamAndAWholeAnswerSayTheSame) {
   serve(chat_options());
-  const Json whole = told("/v1/chat/completions", conversation(R"("max_tokens": 20)"));
+  const OrderedJson whole = told("/v1/chat/completions", conversation(R"("max_tokens": 20)"));
   ASSERT_TRUE(whole.is_object());
   ASSERT_TRUE(whole.contains("choices")) << whole.dump();
   EXPECT_EQ(whole["object"], "chat.completion");
   EXPECT_EQ(whole["model"], "tiny");
   EXPECT_THAT(whole["id"].get<std::string>(), StartsWith("chatcmpl-"));
-  const Json& choice = whole["choices"][0];
+  const OrderedJson& choice = whole["choices"][0];
   EXPECT_EQ(choice["finish_reason"], "length");
   EXPECT_EQ(whole["usage"]["completion_tokens"], 20);
   EXPECT_GT(whole["usage"]["prompt_tokens"], 10);
@@ -87,8 +89,8 @@ TEST_F(ChatServer, AStreamAndAWholeAnswerSayTheSame) {
   EXPECT_EQ(parts[0]["object"], "chat.completion.chunk");
   EXPECT_EQ(parts[0]["choices"][0]["delta"]["role"], "assistant");
   std::string content;
-  for (const Json& part : parts) {
-    for (const Json& one : part["choices"]) {
+  for (const OrderedJson& part : parts) {
+    for (const OrderedJson& one : part["choices"]) {
       content += one["delta"].value("content", "");
     }
     EXPECT_EQ(part["id"], parts[0]["id"]);
@@ -130,7 +132,7 @@ TEST_F(ChatServer, WhatHasNoRoomIsRefusedWithNumbers) {
   serve(chat_options());
   const std::string answer = post("/v1/chat/completions", conversation("", std::string(600, 'x')));
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
-  const Json error = Json::parse(test::body_of(answer))["error"];
+  const OrderedJson error = OrderedJson::parse(test::body_of(answer))["error"];
   EXPECT_EQ(error["code"], "context_length_exceeded");
   EXPECT_EQ(error["param"], "messages");
   EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("maximum context length is 512"));
@@ -141,7 +143,7 @@ TEST_F(ChatServer, ATemplatesRefusalSaysItsLine) {
   const std::string answer =
       post("/v1/chat/completions", R"({"messages": [{"role": "refused", "content": "a"}]})");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
-  const Json error = Json::parse(test::body_of(answer))["error"];
+  const OrderedJson error = OrderedJson::parse(test::body_of(answer))["error"];
   EXPECT_EQ(error["param"], "messages");
   EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("(line 3): nobody is called so"));
 }
@@ -150,20 +152,21 @@ TEST_F(ChatServer, ACallThatMustComeComes) {
   serve(chat_options());
   const std::string more =
       std::string(R"("max_tokens": 200, "tool_choice": "required", "tools": [)") + kLamp + "]";
-  const Json whole = told("/v1/chat/completions", conversation(more));
+  const OrderedJson whole = told("/v1/chat/completions", conversation(more));
   ASSERT_TRUE(whole.contains("choices")) << whole.dump();
-  const Json& choice = whole["choices"][0];
+  const OrderedJson& choice = whole["choices"][0];
   EXPECT_EQ(choice["finish_reason"], "tool_calls") << choice.dump();
   EXPECT_TRUE(choice["message"]["content"].is_null());
-  const Json& call = choice["message"]["tool_calls"][0];
+  const OrderedJson& call = choice["message"]["tool_calls"][0];
   EXPECT_EQ(call["type"], "function");
   EXPECT_EQ(call["function"]["name"], "turn_on");
-  EXPECT_EQ(Json::parse(call["function"]["arguments"].get<std::string>())["lamp"], "hall");
+  EXPECT_EQ(OrderedJson::parse(call["function"]["arguments"].get<std::string>())["lamp"], "hall");
 
   std::string arguments;
   std::string name;
-  for (const Json& part : events(conversation(more + R"(, "stream": true)"))) {
-    for (const Json& delta : part["choices"][0]["delta"].value("tool_calls", Json::array())) {
+  for (const OrderedJson& part : events(conversation(more + R"(, "stream": true)"))) {
+    for (const OrderedJson& delta :
+         part["choices"][0]["delta"].value("tool_calls", OrderedJson::array())) {
       EXPECT_EQ(delta["index"], 0);
       EXPECT_EQ(delta.contains("id"), name.empty()) << "told once";
       name += delta["function"].value("name", "");
@@ -171,7 +174,7 @@ TEST_F(ChatServer, ACallThatMustComeComes) {
     }
   }
   EXPECT_EQ(name, "turn_on");
-  EXPECT_EQ(Json::parse(arguments)["lamp"], "hall");
+  EXPECT_EQ(OrderedJson::parse(arguments)["lamp"], "hall");
 }
 
 TEST_F(ChatServer, AnAnswerKeepsToItsSchemaWithAndWithoutTools) {
@@ -180,19 +183,19 @@ TEST_F(ChatServer, AnAnswerKeepsToItsSchemaWithAndWithoutTools) {
       R"("max_tokens": 200, "response_format": {"type": "json_schema", "json_schema": {"name": "x",
          "strict": true, "schema": {"type": "object", "properties": {"a": {"enum": [1, 2]}},
                                     "required": ["a"], "additionalProperties": false}}})";
-  const Json alone = told("/v1/chat/completions", conversation(format));
+  const OrderedJson alone = told("/v1/chat/completions", conversation(format));
   ASSERT_TRUE(alone.contains("choices")) << alone.dump();
-  const Json answer =
-      Json::parse(alone["choices"][0]["message"]["content"].get<std::string>(), nullptr, false);
+  const OrderedJson answer = OrderedJson::parse(
+      alone["choices"][0]["message"]["content"].get<std::string>(), nullptr, false);
   EXPECT_TRUE(answer["a"] == 1 || answer["a"] == 2) << alone.dump();
-  const Json both =
+  const OrderedJson both =
       told("/v1/chat/completions", conversation(format + R"(, "tools": [)" + kLamp + "]"));
   ASSERT_TRUE(both.contains("choices")) << both.dump();
-  const Json& message = both["choices"][0]["message"];
+  const OrderedJson& message = both["choices"][0]["message"];
   const bool called = message.contains("tool_calls");
-  const Json said =
-      Json::parse(called ? message["tool_calls"][0]["function"]["arguments"].get<std::string>()
-                         : message["content"].get<std::string>());
+  const OrderedJson said = OrderedJson::parse(
+      called ? message["tool_calls"][0]["function"]["arguments"].get<std::string>()
+             : message["content"].get<std::string>());
   EXPECT_TRUE(said.contains(called ? "lamp" : "a")) << both.dump();
 
   const std::string refused = post(
@@ -205,16 +208,17 @@ TEST_F(ChatServer, AnAnswerKeepsToItsSchemaWithAndWithoutTools) {
 
 TEST_F(ChatServer, SeveralRepliesReadTheirPromptOnce) {
   serve(chat_options());
-  const Json two = told("/v1/chat/completions",
-                        R"({"messages": [{"role": "user", "content": "Hi."}], "n": 2, "seed": 5,
+  const OrderedJson two =
+      told("/v1/chat/completions",
+           R"({"messages": [{"role": "user", "content": "Hi."}], "n": 2, "seed": 5,
                             "temperature": 3, "top_k": 0, "min_p": 0, "max_tokens": 12,
                             "logprobs": true, "top_logprobs": 2})");
   ASSERT_TRUE(two.contains("choices")) << two.dump();
   ASSERT_EQ(two["choices"].size(), 2U);
   EXPECT_EQ(two["choices"][1]["index"], 1);
   EXPECT_NE(two["choices"][0]["message"]["content"], two["choices"][1]["message"]["content"]);
-  for (const Json& choice : two["choices"]) {
-    const Json& tokens = choice["logprobs"]["content"];
+  for (const OrderedJson& choice : two["choices"]) {
+    const OrderedJson& tokens = choice["logprobs"]["content"];
     ASSERT_FALSE(tokens.empty());
     EXPECT_LE(tokens[0]["logprob"], 0);
     ASSERT_EQ(tokens[0]["top_logprobs"].size(), 2U);
@@ -229,7 +233,7 @@ TEST_F(ChatServer, WhatWasReadIsSharedWithinAKeyAndNeverAcross) {
   serve(std::move(options));
   const std::string words = "This is said to be read once, and never by anybody else at all.";
   const auto cached = [&](const std::string& key, const std::string& more) {
-    const Json told =
+    const OrderedJson told =
         this->told("/v1/chat/completions", conversation(R"("max_tokens": 2)" + more, words),
                    "Authorization: Bearer " + key + "\r\n");
     return told["usage"]["prompt_tokens_details"]["cached_tokens"].get<int>();
@@ -244,8 +248,9 @@ TEST_F(ChatServer, WhatWasReadIsSharedWithinAKeyAndNeverAcross) {
 
 TEST_F(ChatServer, TextsAreGoneOnWith) {
   serve(chat_options());
-  const Json whole = told("/v1/completions",
-                          R"({"prompt": "Once", "max_tokens": 4, "temperature": 0, "echo": true,
+  const OrderedJson whole =
+      told("/v1/completions",
+           R"({"prompt": "Once", "max_tokens": 4, "temperature": 0, "echo": true,
                               "logprobs": 1})");
   ASSERT_TRUE(whole.contains("choices")) << whole.dump();
   EXPECT_EQ(whole["object"], "text_completion");
@@ -258,7 +263,7 @@ TEST_F(ChatServer, TextsAreGoneOnWith) {
 TEST_F(ChatServer, ResponsesAreItemsAndEventsOfThem) {
   serve(chat_options());
   const std::string input = R"("input": "Hi.", "temperature": 0, "max_output_tokens": 12)";
-  const Json whole = told("/v1/responses", "{" + input + "}");
+  const OrderedJson whole = told("/v1/responses", "{" + input + "}");
   ASSERT_TRUE(whole.contains("output")) << whole.dump();
   EXPECT_EQ(whole["status"], "incomplete");
   EXPECT_EQ(whole["incomplete_details"]["reason"], "max_output_tokens");
@@ -270,8 +275,8 @@ TEST_F(ChatServer, ResponsesAreItemsAndEventsOfThem) {
   EXPECT_THAT(streamed, HasSubstr(whole["output"][0]["content"].dump()))
       << "the item that is done is that of the whole answer";
 
-  const Json called = told("/v1/responses",
-                           R"({"input": [{"role": "user", "content": "Hi."},
+  const OrderedJson called = told("/v1/responses",
+                                  R"({"input": [{"role": "user", "content": "Hi."},
                                {"type": "function_call", "call_id": "a", "name": "f",
                                 "arguments": "{}"},
                                {"type": "function_call_output", "call_id": "a", "output": "b"}],
@@ -282,7 +287,7 @@ TEST_F(ChatServer, ResponsesAreItemsAndEventsOfThem) {
   EXPECT_EQ(called["status"], "completed");
   EXPECT_EQ(called["output"][0]["type"], "function_call");
   EXPECT_EQ(called["output"][0]["name"], "f");
-  EXPECT_EQ(Json::parse(called["output"][0]["arguments"].get<std::string>())["x"], 1);
+  EXPECT_EQ(OrderedJson::parse(called["output"][0]["arguments"].get<std::string>())["x"], 1);
   EXPECT_THAT(post("/v1/responses", R"({"input": "a", "previous_response_id": "b"})"),
               HasSubstr(R"("param":"previous_response_id")"));
 }
@@ -308,7 +313,7 @@ TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
           R"({"id":"tiny","object":"model","created":0,"owned_by":"llm","task":"text-generation"})"));
   EXPECT_THAT(post("/v1/models/tiny/load", ""), HasSubstr(R"("status":"loaded")"));
   EXPECT_THAT(get("/api/ps"), HasSubstr(R"("name":"tiny:latest")"));
-  const Json told = this->told("/v1/chat/completions", conversation(R"("max_tokens": 3)"));
+  const OrderedJson told = this->told("/v1/chat/completions", conversation(R"("max_tokens": 3)"));
   EXPECT_THAT(get("/v1/queue"), HasSubstr(R"("running":{"hear":0,"speak":0,"write":0})"));
   EXPECT_THAT(get("/health/ready"), HasSubstr(R"("models":1)"));
   const std::string metrics = get("/metrics");
@@ -319,12 +324,12 @@ TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
 
 TEST_F(ChatServer, OllamasClientsFindTheModel) {
   serve(chat_options());
-  EXPECT_EQ(Json::parse(test::body_of(get("/api/version")))["version"], "0.12.0");
-  const Json tags = Json::parse(test::body_of(get("/api/tags")));
+  EXPECT_EQ(OrderedJson::parse(test::body_of(get("/api/version")))["version"], "0.12.0");
+  const OrderedJson tags = OrderedJson::parse(test::body_of(get("/api/tags")));
   ASSERT_EQ(tags["models"].size(), 1U);
   EXPECT_EQ(tags["models"][0]["model"], "tiny:latest");
-  const Json shown = told("/api/show", R"({"model": "tiny"})");
-  EXPECT_EQ(shown["capabilities"], Json({"completion", "tools", "thinking"}));
+  const OrderedJson shown = told("/api/show", R"({"model": "tiny"})");
+  EXPECT_EQ(shown["capabilities"], OrderedJson({"completion", "tools", "thinking"}));
   EXPECT_EQ(shown["model_info"]["llama.context_length"], mynah::test::kTinyContext);
   EXPECT_TRUE(shown["model_info"]["tokenizer.ggml.tokens"].is_null());
   EXPECT_EQ(shown["template"], mynah::test::kTinyTemplate);
@@ -341,7 +346,7 @@ TEST_F(ChatServer, OllamasChatStreamsLinesAndTellsCallsAsObjects) {
   const auto all = lines("/api/chat", body);
   ASSERT_GT(all.size(), 1U);
   std::string content;
-  for (const Json& line : all) {
+  for (const OrderedJson& line : all) {
     EXPECT_EQ(line["model"], "tiny:latest");
     content += line["message"]["content"].get<std::string>();
     EXPECT_EQ(line["done"], &line == &all.back());
@@ -349,19 +354,19 @@ TEST_F(ChatServer, OllamasChatStreamsLinesAndTellsCallsAsObjects) {
   EXPECT_EQ(all.back()["done_reason"], "length");
   EXPECT_EQ(all.back()["eval_count"], 12);
   EXPECT_GT(all.back()["total_duration"], all.back()["load_duration"]);
-  Json whole = Json::parse(body);
+  OrderedJson whole = OrderedJson::parse(body);
   whole["stream"] = false;
   EXPECT_EQ(told("/api/chat", whole.dump())["message"]["content"], content);
 
-  Json bound = whole;
+  OrderedJson bound = whole;
   bound["options"]["num_predict"] = 200;
-  bound["tools"] = {Json::parse(kLamp)};
-  bound["format"] = Json::parse(R"({"const": {"lamp": "x"}})");
-  const Json message = told("/api/chat", bound.dump())["message"];
+  bound["tools"] = {OrderedJson::parse(kLamp)};
+  bound["format"] = OrderedJson::parse(R"({"const": {"lamp": "x"}})");
+  const OrderedJson message = told("/api/chat", bound.dump())["message"];
   if (message.contains("tool_calls")) {
     EXPECT_EQ(message["tool_calls"][0]["function"]["arguments"]["lamp"], "hall");
   } else {
-    EXPECT_EQ(Json::parse(message["content"].get<std::string>())["lamp"], "x");
+    EXPECT_EQ(OrderedJson::parse(message["content"].get<std::string>())["lamp"], "x");
   }
 }
 
@@ -369,13 +374,14 @@ TEST_F(ChatServer, OllamasGenerateThinksApartAndLoadsWithoutAPrompt) {
   serve(chat_options());
   EXPECT_EQ(told("/api/generate", R"({"model": "tiny"})")["done_reason"], "load");
   EXPECT_THAT(get("/api/ps"), HasSubstr("tiny:latest"));
-  const Json thought = told("/api/generate",
-                            R"({"model": "tiny", "prompt": "Hi.", "stream": false, "think": true,
+  const OrderedJson thought =
+      told("/api/generate",
+           R"({"model": "tiny", "prompt": "Hi.", "stream": false, "think": true,
                                 "options": {"temperature": 0, "num_predict": 10}})");
   EXPECT_TRUE(thought.contains("thinking")) << thought.dump();
   EXPECT_EQ(thought["done_reason"], "length");
-  const Json raw = told("/api/generate",
-                        R"({"model": "tiny", "prompt": "Once", "stream": false, "raw": true,
+  const OrderedJson raw = told("/api/generate",
+                               R"({"model": "tiny", "prompt": "Once", "stream": false, "raw": true,
                             "format": {"const": 7}})");
   EXPECT_EQ(raw["response"], "7") << raw.dump();
   EXPECT_EQ(told("/api/generate", R"({"model": "tiny", "keep_alive": 0})")["done_reason"],

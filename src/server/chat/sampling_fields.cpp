@@ -56,9 +56,9 @@ std::expected<ReplyChoice, FieldError> read_choice(const FieldValues& values) {
   };
   choice.sampling = {.temperature = number("temperature", 0.7F),
                      .top_k = std::max(0, static_cast<int>(values.number("top_k", 40))),
+                     .typical_p = number("typical_p", 1),
                      .top_p = number("top_p", 0.95F),
                      .min_p = number("min_p", 0.05F),
-                     .typical_p = number("typical_p", 1),
                      .repetition_penalty = number("repeat_penalty", 1),
                      .presence_penalty = number("presence_penalty", 0),
                      .frequency_penalty = number("frequency_penalty", 0),
