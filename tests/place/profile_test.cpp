@@ -132,7 +132,7 @@ TEST(Profile, IsReadDefensively) {
       {"stages: wanted a list", [](Json& json) { json["stages"] = 7; }},
       {"stages: wanted one at least", [](Json& json) { json["stages"] = Json::array(); }},
       {"stages: wanted each once", [](Json& json) { json["stages"][1] = json["stages"][0]; }},
-      {"stages[0].stage: wanted", [](Json& json) { json["stages"][0]["stage"] = "llm"; }},
+      {"stages[0].stage: wanted", [](Json& json) { json["stages"][0]["stage"] = "brain"; }},
       {"stages[1].storage: wanted", [](Json& json) { json["stages"][1]["storage"] = "q9"; }},
       {"stages[1].storage: wanted", [](Json& json) { json["stages"][1].erase("storage"); }},
       {"stages[0].device: wanted", [](Json& json) { json["stages"][0]["device"] = "cuda"; }},
