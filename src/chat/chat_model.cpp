@@ -1,5 +1,6 @@
 #include "chat/chat_model.h"
 
+#include <thread>
 #include <utility>
 
 #include "chat/constraint_rule.h"
@@ -50,6 +51,9 @@ std::vector<ReplyTool> tools_of(const ChatRequest::Json& tools) {
   }
   return all;
 }
+
+// Places of a grammar: those of a schema with some twenty properties.
+constexpr int kLookedAhead = 512;
 
 class Nobody final : public ChatObserver {
  public:
@@ -117,6 +121,11 @@ Result<GenerationTask> ChatModel::task_of(const Asked& asked, const ChatRequest&
 Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatObserver& observer,
                                  const std::stop_token& stop) {
   MYNAH_TRY(GenerationTask task, task_of(asked, request));
+  // Looks ahead while the prompt is read, so that the first tokens do not wait for it.
+  std::jthread ahead;
+  if (const auto* const rule = dynamic_cast<const ConstraintRule*>(task.options.rule.get())) {
+    ahead = std::jthread([constraint = rule->constraint()] { constraint->prepare(kLookedAhead); });
+  }
   MYNAH_TRY_STATUS(observer.on_begin(std::ssize(task.prompt)));
   const auto stream =
       std::make_shared<ReplyStream>(prompt_.tokenizer(), asked.format, std::move(asked.options),

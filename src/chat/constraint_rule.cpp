@@ -7,8 +7,9 @@ namespace mynah {
 
 ConstraintRule::ConstraintRule(std::shared_ptr<const grammar::Constraint> constraint,
                                const TextTokenizer& tokenizer, std::string after)
-    : tokenizer_(tokenizer),
-      state_(std::move(constraint)),
+    : constraint_(std::move(constraint)),
+      tokenizer_(tokenizer),
+      state_(constraint_),
       after_(std::move(after)),
       bits_(state_.constraint().vocabulary().mask_words()) {}
 

@@ -166,6 +166,29 @@ void GenerationQueue::admit() {
   }
 }
 
+int64_t GenerationQueue::room_for_prompts(bool beside_others) const {
+  const int64_t most = beside_others ? limits_.piece_beside_others : limits_.prompt_piece;
+  if (read_ms_ <= 0) {
+    return most;
+  }
+  // Products of fewer rows cost nearly as much as of these.
+  constexpr int64_t kLeast = 32;
+  const double time_ms = beside_others ? limits_.step_beside_others_ms : limits_.step_ms;
+  return std::clamp(static_cast<int64_t>(time_ms / read_ms_), std::min(kLeast, most), most);
+}
+
+void GenerationQueue::note_times(double took_ms, int64_t prompt_tokens) {
+  constexpr double kOfLate = 0.2;
+  const auto mixed = [](double before, double now) {
+    return before == 0 ? now : (1 - kOfLate) * before + kOfLate * now;
+  };
+  step_ms_ = mixed(step_ms_, took_ms);
+  constexpr int64_t kEnough = 16;
+  if (prompt_tokens >= kEnough) {
+    read_ms_ = mixed(read_ms_, took_ms / static_cast<double>(prompt_tokens));
+  }
+}
+
 std::vector<GenerationQueue::Part> GenerationQueue::choose_parts() const {
   std::vector<Part> parts;
   for (const WritingRef& writing : writing_) {
@@ -174,7 +197,7 @@ std::vector<GenerationQueue::Part> GenerationQueue::choose_parts() const {
     }
   }
   // What is left of prompts, who came first first; of every owner one at a time.
-  int64_t room = parts.empty() ? limits_.prompt_piece : limits_.piece_beside_others;
+  int64_t room = room_for_prompts(!parts.empty());
   std::map<std::string, int> turns;
   std::vector<std::pair<int, WritingRef>> reading;
   for (const WritingRef& writing : writing_) {
@@ -312,12 +335,13 @@ void GenerationQueue::step(const std::vector<Part>& parts) {
     }
     return;
   }
+  int64_t prompt_tokens = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
+    prompt_tokens += parts[i].count > 1 ? parts[i].count : 0;
     take(parts[i], (*chosen)[i]);
   }
   const std::lock_guard lock(mutex_);
-  constexpr double kOfLate = 0.1;
-  step_ms_ = step_ms_ == 0 ? took_ms : (1 - kOfLate) * step_ms_ + kOfLate * took_ms;
+  note_times(took_ms, prompt_tokens);
 }
 
 void GenerationQueue::serve(const std::stop_token& end) {

@@ -92,11 +92,16 @@ struct GenerationLoad {
 class GenerationQueue {
  public:
   struct Limits {
-    size_t side_by_side = 32;          // texts in a step
-    size_t waiting = 256;              // that may wait; who comes then is refused: Busy
-    int64_t kept_tokens = 0;           // of all texts, those under way among them; 0: the context's
-    int64_t prompt_piece = 512;        // tokens of prompts that a step reads
-    int64_t piece_beside_others = 96;  // the same while others wait for their next token
+    size_t side_by_side = 32;  // texts in a step
+    size_t waiting = 256;      // that may wait; who comes then is refused: Busy
+    int64_t kept_tokens = 0;   // of all texts, those under way among them; 0: the context's
+    // Tokens of prompts that a step reads at most; and while others wait for their next token.
+    int64_t prompt_piece = 512;
+    int64_t piece_beside_others = 96;
+    // Fewer where they take longer by what they took of late: a stop waits for a step, as others
+    // do.
+    double step_ms = 250;
+    double step_beside_others_ms = 60;
   };
 
   explicit GenerationQueue(std::shared_ptr<const LanguageModel> model)
@@ -160,6 +165,10 @@ class GenerationQueue {
   // Takes out those who do not want their text any more; wants the lock.
   [[nodiscard]] std::vector<WritingRef> take_stopped();
   [[nodiscard]] std::vector<Part> choose_parts() const;
+  // Tokens of prompts that the next step reads at most.
+  [[nodiscard]] int64_t room_for_prompts(bool beside_others) const;
+  // What a step took, with so many tokens of prompts; wants the lock.
+  void note_times(double took_ms, int64_t prompt_tokens);
   [[nodiscard]] StepRequest request_of(const std::vector<Part>& parts);
   [[nodiscard]] static TokenWish wish_of(const Writing& writing);
   void take(const Part& part, const ChosenToken& chosen);
@@ -176,6 +185,7 @@ class GenerationQueue {
   std::vector<WritingRef> writing_;  // of the thread; changed under the lock
   KeptTexts kept_;                   // likewise
   double step_ms_ = 0;
+  double read_ms_ = 0;  // that a token of a prompt took of late; 0: none was read
   // The thread's own.
   std::unique_ptr<LanguageModel::Session> session_;
   std::vector<TextFork> forks_;
