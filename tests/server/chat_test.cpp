@@ -95,7 +95,7 @@ TEST_F(ChatServer, AStreamAndAWholeAnswerSayTheSame) {
     }
     EXPECT_EQ(part["id"], parts[0]["id"]);
   }
-  EXPECT_EQ(content, choice["message"]["content"]);
+  EXPECT_EQ(content, choice["message"]["content"].get<std::string>());
   EXPECT_EQ(parts[parts.size() - 2]["choices"][0]["finish_reason"], "length");
   EXPECT_TRUE(parts.back()["choices"].empty());
   EXPECT_EQ(parts.back()["usage"]["completion_tokens"], 20);

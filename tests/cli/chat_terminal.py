@@ -1,0 +1,96 @@
+"""`mynah chat` at a terminal: lines are edited, answers stopped, tools asked about, and Ctrl-D leaves.
+
+usage: chat_terminal.py MYNAH. Skipped without SmolLM2's weights.
+"""
+import json
+import os
+import pathlib
+import pty
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+from checks import WEIGHTS, Checks, environment, needs
+
+THINKER = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+LONGEST_S = 240  # until something is shown, on a machine that does much else
+
+
+class Terminal:
+    def __init__(self, env, *words):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env={**env, "TERM": "xterm"}, start_new_session=True,
+                                        preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0))
+        os.close(slave)
+        self.shown = ""
+
+    def wait_for(self, text, at=0):
+        """Whether that is shown behind a place, and where what follows it begins."""
+        end = time.monotonic() + LONGEST_S
+        while (found := self.shown.find(text, at)) < 0:
+            ready, _, _ = select.select([self.master], [], [], 0.2)
+            if ready:
+                try:
+                    self.shown += os.read(self.master, 65536).decode(errors="replace")
+                except OSError:
+                    return -1
+            elif time.monotonic() > end or self.process.poll() is not None:
+                return -1
+        return found + len(text)
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    needs(THINKER)
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as home:
+        folder = pathlib.Path(home)
+        env = environment(folder)
+        tools = folder / "tools.json"
+        tools.write_text(json.dumps([{"name": "clock", "parameters": {"type": "object", "properties": {}}, "command": "echo noon"}]))
+        terminal = Terminal(env, program, "chat", "--model", THINKER, "--seed", "1", "--temperature", "0", "--max-tokens", "400", "--tools", tools)
+
+        def check(name, at):
+            checks.add(name, None if at >= 0 else f"shown was {terminal.shown[-600:]!r}")
+            return max(at, 0)
+
+        at = check("it says which model, and where", terminal.wait_for("on cpu"))
+        at = check("a prompt", terminal.wait_for("> ", at))
+        terminal.type("/help\n")
+        at = check("/help lists words", terminal.wait_for("/retry", at))
+        at = check("and asks again", terminal.wait_for("> ", at))
+        terminal.type("/hepl\n")
+        at = check("a slip is known", terminal.wait_for("/help", terminal.wait_for("there is no /hepl", at)))
+        terminal.type("Sai\x7fy hello\x01\x05.\n")  # backspace, to the beginning, to the end
+        at = check("an answer ends, and the next prompt comes", terminal.wait_for("> ", terminal.wait_for("\n", at)))
+        terminal.type("Count to a thousand, one number a line.\n")
+        at = check("an answer begins", terminal.wait_for("\n", terminal.wait_for("a line.", at)))
+        time.sleep(1)
+        terminal.type("\x03")
+        at = check("Ctrl-C stops it, or it had ended", terminal.wait_for("> ", at))
+        terminal.type("/undo\n/save " + str(folder / "saved.json") + "\n")
+        at = check("the conversation is written", terminal.wait_for("written to", at))
+        terminal.type("\x04")
+        try:
+            code = terminal.process.wait(60)
+        except subprocess.TimeoutExpired:
+            code = "none: it went on"
+        checks.add("Ctrl-D leaves", None if code == 0 else f"exit code {code}: {terminal.shown[-300:]!r}")
+        terminal.process.kill()
+        saved = json.loads((folder / "saved.json").read_text())
+        said = [(message["role"], bool(message["content"])) for message in saved]
+        checks.add("a line is taken as it was edited", None if saved and saved[0]["content"] == "Say hello." else repr(saved))
+        checks.add("what was said before is kept, and what was taken back is not",
+                   None if said == [("user", True), ("assistant", True)] else repr(saved))
+        history = next(folder.rglob("chat_history"), None)
+        checks.add("lines are remembered, for their user alone",
+                   None if history and "Say hello." in history.read_text().replace("\\040", " ") and history.stat().st_mode & 0o77 == 0 else f"{history}")
+    checks.close()
+
+
+main()
