@@ -1,6 +1,7 @@
 #include "cli/verbs.h"
 
 #include "cli/chat/chat.h"
+#include "cli/chat/schema.h"
 #include "cli/command/version.h"
 #include "cli/completion.h"
 #include "cli/config.h"
@@ -29,6 +30,7 @@ std::vector<Verb> all_verbs() {
       verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),
       verb<SpeakCommand>("speak", "Turn text into speech."),
       verb<ChatCommand>("chat", "Converse with a language model, or ask it one thing."),
+      verb<SchemaCommand>("schema", "Say whether texts keep to a schema, as answers would have to."),
       verb<ServeCommand>("serve", "Hear and speak for clients of OpenAI's API."),
       verb<KeysCommand>("keys", "Make, list and remove the keys that clients of mynah serve have."),
       verb<HealthCommand>("health", "Say whether a server lives, for a container's HEALTHCHECK."),

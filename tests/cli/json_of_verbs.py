@@ -65,6 +65,10 @@ def main():
         silero = WEIGHTS / "silero/silero_vad_16k.safetensors"
         hibari, phonemes, tiny = (WEIGHTS / name for name in ("hibari", "phonemes", "tiny.en"))
         thinker = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+        schema, fits, other = folder / "schema.json", folder / "fits.json", folder / "other.json"
+        schema.write_text(json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}))
+        fits.write_text('{"a": 5}\n')
+        other.write_text('{"a": "five"}\n')
         spoken = folder / "spoken.txt"
         spoken.write_text("Hello there.\nAnd again.\n")
         clips = folder / "clips.tsv"
@@ -93,6 +97,8 @@ def main():
             (["wer", "--model", tiny, "--explain", clips], 0, 2),
             (["chat", "--model", thinker, "--max-tokens", "4", "hello"], 0, 1),
             (["chat", "hello"], 3, 0),
+            (["schema", schema], 0, 1),
+            (["schema", schema, "--check", fits, "--check", other], 1, 2),
             (["models", "remove", "silero"], 0, 1),
             (["pull", "tiny.en", "--offline"], None, 0),
             (["tune"], 3, 0),
