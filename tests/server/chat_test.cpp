@@ -360,7 +360,7 @@ TEST_F(ChatServer, OllamasChatStreamsLinesAndTellsCallsAsObjects) {
 
   OrderedJson bound = whole;
   bound["options"]["num_predict"] = 200;
-  bound["tools"] = {OrderedJson::parse(kLamp)};
+  bound["tools"] = OrderedJson::array({OrderedJson::parse(kLamp)});
   bound["format"] = OrderedJson::parse(R"({"const": {"lamp": "x"}})");
   const OrderedJson message = told("/api/chat", bound.dump())["message"];
   if (message.contains("tool_calls")) {

@@ -482,6 +482,8 @@ asio::awaitable<bool> Connection::write(std::string_view bytes) {
   const bool written = co_await stream_->write(asio::const_buffer(bytes.data(), bytes.size()));
   writes_since_ = kNever;
   watch_.end();
+  // Who takes nothing any more has left, whether that was read already or not.
+  gone_ = gone_ || (!written && !over_);
   co_return written;
 }
 
