@@ -17,8 +17,8 @@
 
 namespace mynah::place {
 
-// What the placer's detectors, its models that hear, its voices and its models that write are called where nothing of them
-// is open yet: what is asked of the request.
+// What the placer's detectors, its models that hear, its voices and its models that write are
+// called where nothing of them is open yet: what is asked of the request.
 [[nodiscard]] StageGroup detecting_group();
 [[nodiscard]] StageGroup hearing_group();
 [[nodiscard]] StageGroup speaking_group();

@@ -14,14 +14,7 @@ struct InstalledVoice;
 struct SpeechModel;
 
 // What a family is for.
-enum class FamilyKind : uint8_t {
-  SpeechToText,
-  VoiceActivity,
-  Speech,
-  Voices,
-  Phonemes,
-  Language
-};
+enum class FamilyKind : uint8_t { SpeechToText, VoiceActivity, Speech, Voices, Phonemes, Language };
 
 // As users call it: "speech to text", "voice activity", "speech", "voices", "phonemes",
 // "language model".

@@ -31,8 +31,7 @@ Result<std::shared_ptr<const grammar::TokenVocabulary>> bytes_as_tokens() {
 }
 
 Result<std::string> text_of(const std::string& file, Context& context) {
-  Result<std::string> text =
-      file == "-" ? context.in.read_to_end(kMostText) : read_text_file(file);
+  Result<std::string> text = file == "-" ? context.in.read_to_end(kMostText) : read_text_file(file);
   // An answer has no line's end behind it, and a file has.
   while (text && text->ends_with('\n')) {
     text->pop_back();
