@@ -40,6 +40,13 @@ class Terminal:
                 return -1
         return found + len(text)
 
+    def look(self, seconds):
+        """Takes what is shown meanwhile."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if select.select([self.master], [], [], left)[0]:
+                self.shown += os.read(self.master, 65536).decode(errors="replace")
+
     def type(self, text):
         os.write(self.master, text.encode())
 
@@ -70,9 +77,12 @@ def main():
         at = check("an answer ends, and the next prompt comes", terminal.wait_for("> ", terminal.wait_for("\n", at)))
         terminal.type("Count to a thousand, one number a line.\n")
         at = check("an answer begins", terminal.wait_for("\n", terminal.wait_for("a line.", at)))
-        time.sleep(1)
+        terminal.look(0.3)
+        at = len(terminal.shown)
         terminal.type("\x03")
         at = check("Ctrl-C stops it, or it had ended", terminal.wait_for("> ", at))
+        # What is typed in the moment of an interrupt goes with the line.
+        terminal.look(0.3)
         terminal.type("/undo\n/save " + str(folder / "saved.json") + "\n")
         at = check("the conversation is written", terminal.wait_for("written to", at))
         terminal.type("\x04")
