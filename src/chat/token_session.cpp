@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -10,11 +9,10 @@
 
 #include "nn/decode/sampling.h"
 #include "tensor/device_error.h"
+#include "text/grammar/constraint.h"
 
 namespace mynah {
 namespace {
-
-constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 std::unexpected<Error> refuse(const std::string& what) {
   return fail(ErrorCode::InvalidInput, "a step with " + what);
@@ -28,16 +26,12 @@ class Masks {
   // The row's number.
   int32_t add(const std::vector<uint32_t>& allowed) {
     const size_t begin = values_.size();
-    values_.resize(begin + vocabulary_, kNever);
-    for (size_t token = 0; token < vocabulary_; ++token) {
-      if ((allowed[token / 32] >> (token % 32) & 1U) != 0) {
-        values_[begin + token] = 0.0F;
-      }
-    }
+    values_.resize(begin + vocabulary_);
+    grammar::write_mask_row(allowed, std::span(values_).subspan(begin));
     return rows_++;
   }
 
-  // Row 0 leaves all: what stands in no mask of its own has it, where there are masks at all.
+  // The row that leaves all: of those without a mask of their own, where there are masks at all.
   int32_t all() {
     if (all_ < 0) {
       all_ = rows_++;
@@ -181,17 +175,17 @@ void TokenSession::fork(const TextFork& fork) {
 }
 
 int64_t TokenSession::begin(const TextStep& step) {
-  const auto known = texts_.find(step.text);
-  if (known == texts_.end()) {
+  if (!texts_.contains(step.text)) {
     return texts_[step.text] = sequences_.admit(step.tokens);
   }
-  if (step.begin < sequences_.cache().length(known->second)) {
+  if (step.begin < sequences_.cache().length(texts_.at(step.text))) {
     fork({.from = step.text, .to = step.text, .length = step.begin});
   }
+  const int64_t sequence = texts_.at(step.text);
   for (const int32_t token : step.tokens) {
-    sequences_.append(known->second, token);
+    sequences_.append(sequence, token);
   }
-  return known->second;
+  return sequence;
 }
 
 Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& request) {

@@ -1,0 +1,63 @@
+// Texts that grow, are cut, forked and forgotten in one session of a small model.
+#include "chat/token_session.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backend/ref/ref_backend.h"
+
+namespace mynah {
+namespace {
+
+int32_t next(LanguageModel::Session& session, uint64_t text, int64_t begin,
+             std::vector<int32_t> tokens) {
+  const auto chosen = session.step(
+      {.forks = {},
+       .forgotten = {},
+       .steps = {
+           {.text = text, .begin = begin, .tokens = std::move(tokens), .wish = TokenWish{}}}});
+  EXPECT_TRUE(chosen) << chosen.error().message;
+  return chosen ? chosen->front().token : -1;
+}
+
+class TokenSessionTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto loaded = load_language_model(
+        std::string(MYNAH_SOURCE_DIR) + "/tests/models/llama/golden/llama.gguf", {}, *backend_);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    model_ = *loaded;
+  }
+
+  std::unique_ptr<Backend> backend_ = make_ref_backend();
+  std::shared_ptr<const LanguageModel> model_;
+};
+
+TEST_F(TokenSessionTest, ATextThatIsCutGoesOnAsOneThatWasNeverLonger) {
+  const auto session = model_->session();
+  next(*session, 1, 0, {1, 17, 30, 5, 9});
+  const int32_t cut = next(*session, 1, 3, {8, 2});
+  EXPECT_EQ(cut, next(*session, 2, 0, {1, 17, 30, 8, 2}));
+  EXPECT_EQ(next(*session, 1, 5, {4}), next(*session, 2, 5, {4}));
+}
+
+TEST_F(TokenSessionTest, WhatIsNotThereIsRefused) {
+  const auto session = model_->session();
+  const auto refused = [&](const StepRequest& request) {
+    const auto chosen = session->step(request);
+    return !chosen && chosen.error().code == ErrorCode::InvalidInput;
+  };
+  EXPECT_TRUE(
+      refused({.forks = {{.from = 9, .to = 2, .length = 1}}, .forgotten = {}, .steps = {}}));
+  TextStep step{.text = 1, .begin = 1, .tokens = {1}, .wish = std::nullopt};
+  EXPECT_TRUE(refused({.forks = {}, .forgotten = {}, .steps = {step}}));
+  step.begin = 0;
+  EXPECT_TRUE(refused({.forks = {}, .forgotten = {}, .steps = {step, step}}));
+  step.tokens = {-1};
+  EXPECT_TRUE(refused({.forks = {}, .forgotten = {}, .steps = {step}}));
+}
+
+}  // namespace
+}  // namespace mynah
