@@ -55,11 +55,6 @@ std::vector<ReplyTool> tools_of(const ChatRequest::Json& tools) {
 // Places of a grammar: those of a schema with some twenty properties.
 constexpr int kLookedAhead = 512;
 
-class Nobody final : public ChatObserver {
- public:
-  Status on_delta(const ChatDelta& /*delta*/) override { return {}; }
-};
-
 }  // namespace
 
 ChatModel::ChatModel(ChatPrompt prompt, std::shared_ptr<const LanguageModel> model,
@@ -97,34 +92,31 @@ Result<std::shared_ptr<const grammar::Constraint>> ChatModel::constraint_of(
   return constraints_->get(source);
 }
 
-Result<GenerationTask> ChatModel::task_of(const Asked& asked, const ChatRequest& request) {
-  GenerationTask task{.prompt = asked.tokens,
-                      .options = {.sampling = request.choice.sampling,
-                                  .remembered = request.choice.remembered,
-                                  .seed = request.choice.seed,
-                                  .most_tokens = request.choice.most_tokens,
-                                  .ends = prompt_.tokenizer().special().reply_ends,
-                                  .alternatives = request.choice.alternatives,
-                                  .rule = nullptr},
-                      .owner = request.owner,
-                      .urgency = request.urgency,
-                      .on_token = nullptr};
-  if (request.constraint) {
-    MYNAH_TRY(auto constraint, constraint_of(*request.constraint));
-    task.options.rule = std::make_shared<ConstraintRule>(
-        std::move(constraint), prompt_.tokenizer(),
-        end_of_thought(asked.format.thoughts, asked.options.prompt_end));
-  }
-  return task;
+GenerationTask ChatModel::task_of(const Asked& asked, const ChatRequest& request) const {
+  return {.prompt = asked.tokens,
+          .options = {.sampling = request.choice.sampling,
+                      .remembered = request.choice.remembered,
+                      .seed = request.choice.seed,
+                      .most_tokens = request.choice.most_tokens,
+                      .ends = prompt_.tokenizer().special().reply_ends,
+                      .alternatives = request.choice.alternatives,
+                      .rule = nullptr},
+          .owner = request.owner,
+          .urgency = request.urgency,
+          .on_token = nullptr};
 }
 
 Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatObserver& observer,
                                  const std::stop_token& stop) {
-  MYNAH_TRY(GenerationTask task, task_of(asked, request));
+  GenerationTask task = task_of(asked, request);
   // Looks ahead while the prompt is read, so that the first tokens do not wait for it.
   std::jthread ahead;
-  if (const auto* const rule = dynamic_cast<const ConstraintRule*>(task.options.rule.get())) {
-    ahead = std::jthread([constraint = rule->constraint()] { constraint->prepare(kLookedAhead); });
+  if (request.constraint) {
+    MYNAH_TRY(const auto constraint, constraint_of(*request.constraint));
+    ahead = std::jthread([constraint] { constraint->prepare(kLookedAhead); });
+    task.options.rule = std::make_shared<ConstraintRule>(
+        constraint, prompt_.tokenizer(),
+        end_of_thought(asked.format.thoughts, asked.options.prompt_end));
   }
   MYNAH_TRY_STATUS(observer.on_begin(std::ssize(task.prompt)));
   const auto stream =
@@ -173,7 +165,7 @@ Result<ChatReply> ChatModel::go_on(std::string_view text, const ChatRequest& req
 Status ChatModel::warm_up() {
   ChatRequest request;
   request.choice.most_tokens = 1;
-  Nobody nobody;
+  ChatObserver nobody;
   MYNAH_TRY_STATUS(go_on("a", request, nobody, {}));
   return {};
 }

@@ -58,7 +58,8 @@ class ChatModel {
 
   [[nodiscard]] Result<ChatReply> run(Asked asked, const ChatRequest& request,
                                       ChatObserver& observer, const std::stop_token& stop);
-  [[nodiscard]] Result<GenerationTask> task_of(const Asked& asked, const ChatRequest& request);
+  // Without its rule, and who is told.
+  [[nodiscard]] GenerationTask task_of(const Asked& asked, const ChatRequest& request) const;
 
   [[nodiscard]] Result<std::shared_ptr<const grammar::Constraint>> constraint_of(
       const grammar::ConstraintSource& source);

@@ -85,7 +85,10 @@ class ChatObserver {
     return {};
   }
 
-  virtual Status on_delta(const ChatDelta& delta) = 0;
+  virtual Status on_delta(const ChatDelta& delta) {
+    static_cast<void>(delta);
+    return {};
+  }
 };
 
 }  // namespace mynah

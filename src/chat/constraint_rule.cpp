@@ -7,9 +7,8 @@ namespace mynah {
 
 ConstraintRule::ConstraintRule(std::shared_ptr<const grammar::Constraint> constraint,
                                const TextTokenizer& tokenizer, std::string after)
-    : constraint_(std::move(constraint)),
-      tokenizer_(tokenizer),
-      state_(constraint_),
+    : tokenizer_(tokenizer),
+      state_(std::move(constraint)),
       after_(std::move(after)),
       bits_(state_.constraint().vocabulary().mask_words()) {}
 

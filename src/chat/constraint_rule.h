@@ -19,15 +19,10 @@ class ConstraintRule final : public TokenRule {
   ConstraintRule(std::shared_ptr<const grammar::Constraint> constraint,
                  const TextTokenizer& tokenizer, std::string after);
 
-  [[nodiscard]] std::shared_ptr<const grammar::Constraint> constraint() const {
-    return constraint_;
-  }
-
   std::span<const uint32_t> allowed() override;
   void take(int32_t token) override;
 
  private:
-  std::shared_ptr<const grammar::Constraint> constraint_;
   const TextTokenizer& tokenizer_;
   grammar::ConstraintState state_;
   std::string after_;

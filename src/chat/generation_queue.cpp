@@ -16,13 +16,6 @@ double ms_between(std::chrono::steady_clock::time_point from,
   return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-// The k-th token of a seed's text: the same number whoever writes beside it.
-float uniform_of(uint64_t seed, int64_t step) {
-  constexpr int64_t kSteps = 4096;  // of random_uniform()
-  return random_uniform(seed, static_cast<uint64_t>(step / kSteps),
-                        static_cast<uint64_t>(step % kSteps));
-}
-
 }  // namespace
 
 GenerationQueue::GenerationQueue(std::shared_ptr<const LanguageModel> model, Limits limits)
@@ -223,7 +216,7 @@ TokenWish GenerationQueue::wish_of(const Writing& writing) {
       prompt - std::min(prompt, static_cast<size_t>(std::max<int64_t>(0, options.remembered)));
   NextTokens next;
   next.add({}, options.sampling, std::span(writing.tokens).subspan(first),
-           uniform_of(options.seed, writing.result.tokens));
+           random_uniform(options.seed, 0, static_cast<uint64_t>(writing.result.tokens)));
   const SampleRow& row = next.rows.front();
   TokenWish wish{.temperature = row.temperature,
                  .uniform = row.uniform,

@@ -35,6 +35,22 @@ class CallBody {
   [[nodiscard]] virtual std::string_view held() const { return {}; }
 };
 
+// Takes step after step of a stream, until one ends the call, or takes nothing and leaves the body
+// in the place where it was.
+template <class Place, class Step>
+[[nodiscard]] BodyStep take_steps(std::string_view stream, const Place& place, const Step& step) {
+  BodyStep whole;
+  while (true) {
+    const Place before = place;
+    const BodyStep one = step(stream.substr(whole.taken));
+    whole.taken += one.taken;
+    whole.state = one.state;
+    if (one.state != BodyStep::State::More || (place == before && one.taken == 0)) {
+      return whole;
+    }
+  }
+}
+
 // What bodies are made with; it outlives them.
 struct CallContext {
   const CallFormat& format;

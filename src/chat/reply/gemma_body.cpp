@@ -29,16 +29,7 @@ GemmaBody::GemmaBody(const CallContext& context)
 }
 
 BodyStep GemmaBody::take(std::string_view stream, bool last) {
-  BodyStep whole;
-  while (true) {
-    const Place before = place_;
-    const BodyStep one = step(stream.substr(whole.taken), last);
-    whole.taken += one.taken;
-    whole.state = one.state;
-    if (one.state != State::More || (place_ == before && one.taken == 0)) {
-      return whole;
-    }
-  }
+  return take_steps(stream, place_, [&](std::string_view rest) { return step(rest, last); });
 }
 
 BodyStep GemmaBody::step(std::string_view stream, bool last) {

@@ -60,11 +60,6 @@ bool is_sent() {
   return ::fstat(STDIN_FILENO, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISREG(about.st_mode));
 }
 
-class Silent final : public ChatObserver {
- public:
-  Status on_delta(const ChatDelta& /*delta*/) override { return {}; }
-};
-
 }  // namespace
 
 void ChatCommand::fields(Fields& fields) {
@@ -190,10 +185,10 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
                                 ChatRequest base, const std::string& question) const {
   Conversation conversation(*opened.chat, std::move(base), system_);
   conversation.say(question);
-  Silent silent;
+  ChatObserver silent;
   ReplyPrinter printer(context.out, shows_thoughts_);
   auto replied =
-      conversation.reply(context.json ? static_cast<ChatObserver&>(silent) : printer, context.stop);
+      conversation.reply(context.json ? silent : static_cast<ChatObserver&>(printer), context.stop);
   if (!context.json) {
     printer.finish();
   }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "server/chat/chat_fields.h"
 #include "server/chat/sampling_fields.h"
 
 namespace mynah::server {
@@ -18,11 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kMostAlternatives = 20;
 
-constexpr Field kChatModel = {
-    .name = "model",
-    .help = "A model that is here and writes; one of OpenAI's, or none: the default."};
-constexpr Field kChatStream = {
-    .name = "stream", .type = FieldType::Flag, .help = "Events, as the reply is written."};
 constexpr Field kStreamOptions = {
     .name = "stream_options",
     .type = FieldType::Any,
@@ -53,9 +49,6 @@ constexpr Field kGrammar = {
 constexpr Field kSchema = {.name = "json_schema",
                            .type = FieldType::Any,
                            .help = "A JSON schema that it keeps to, as llama.cpp has it."};
-constexpr Field kUser = {.name = "user",
-                         .help = "Whose conversation it is: what was read is shared within it."};
-constexpr Field kCacheKey = {.name = "prompt_cache_key", .help = "The same, of a conversation."};
 
 constexpr std::array<Field, 28> kChatFields = {
     {{.name = "messages",
@@ -65,13 +58,9 @@ constexpr std::array<Field, 28> kChatFields = {
      kChatModel,
      kChatStream,
      kStreamOptions,
-     {.name = "tools", .type = FieldType::Any, .help = "Functions that the model may call."},
-     {.name = "tool_choice",
-      .type = FieldType::Any,
-      .help = "auto, none, required, or an object with a function's name."},
-     {.name = "parallel_tool_calls",
-      .type = FieldType::Flag,
-      .help = "False: one call in a reply at most."},
+     kTools,
+     kToolChoice,
+     kSeveralCalls,
      {.name = "response_format",
       .type = FieldType::Any,
       .help = "An object; its type is text, json_object, or json_schema with a schema that the "

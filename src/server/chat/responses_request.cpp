@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "server/chat/chat_fields.h"
 #include "server/chat/sampling_fields.h"
 #include "server/http/json_members.h"
 #include "server/http/json_text.h"
@@ -25,16 +26,11 @@ constexpr std::array<Field, 22> kOwnFields = {
       .type = FieldType::Any,
       .help = "A text, or a list of messages, calls and their results."},
      {.name = "instructions", .help = "What the model is told before all else."},
-     {.name = "model",
-      .help = "A model that is here and writes; one of OpenAI's, or none: the default."},
-     {.name = "stream", .type = FieldType::Flag, .help = "Events, as the reply is written."},
-     {.name = "tools", .type = FieldType::Any, .help = "Functions that the model may call."},
-     {.name = "tool_choice",
-      .type = FieldType::Any,
-      .help = "auto, none, required, or an object with a function's name."},
-     {.name = "parallel_tool_calls",
-      .type = FieldType::Flag,
-      .help = "False: one call in a reply at most."},
+     kChatModel,
+     kChatStream,
+     kTools,
+     kToolChoice,
+     kSeveralCalls,
      {.name = "text",
       .type = FieldType::Any,
       .help = "An object; its format is what response_format is to chat completions."},
@@ -46,8 +42,8 @@ constexpr std::array<Field, 22> kOwnFields = {
       .help = "Of the reply; none: as many as there is room for.",
       .least = 1,
       .most = kMostTokens},
-     {.name = "user", .help = "Whose conversation it is: what was read is shared within it."},
-     {.name = "prompt_cache_key", .help = "The same, of a conversation."},
+     kUser,
+     kCacheKey,
      refused("previous_response_id", "Refused: no conversation is kept here."),
      refused("conversation", "Refused: no conversation is kept here."),
      refused("background", "True is refused: an answer is not kept."),

@@ -61,6 +61,16 @@ TemplateResult<BuiltinFunction> taken_function(Arguments& given, std::string_vie
   return function;
 }
 
+// One more call, of a filter or a test on a value.
+TemplateResult<void> charge_call(Renderer& renderer, const Value& value, const Arguments& given) {
+  renderer.heap().charge(1 + given.positional.size() + given.named.size());
+  renderer.heap().charge_text(value);
+  for (const Value& argument : given.positional) {
+    renderer.heap().charge_text(argument);
+  }
+  return renderer.heap().check();
+}
+
 TemplateResult<std::vector<Value>> mapped(Renderer& renderer, const Value& self, Arguments& given) {
   if (!truth(self)) {
     return std::vector<Value>();  // whatever the arguments, as in jinja2: None too
@@ -81,12 +91,7 @@ TemplateResult<std::vector<Value>> mapped(Renderer& renderer, const Value& self,
   MYNAH_TRY(const std::vector<Value> values, renderer.iterate(self));
   std::vector<Value> out;
   for (const Value& value : values) {
-    renderer.heap().charge(1 + given.positional.size() + given.named.size());
-    renderer.heap().charge_text(value);
-    for (const Value& argument : given.positional) {
-      renderer.heap().charge_text(argument);
-    }
-    MYNAH_TRY_STATUS(renderer.heap().check());
+    MYNAH_TRY_STATUS(charge_call(renderer, value, given));
     if (function != nullptr) {
       Arguments arguments = given;
       MYNAH_TRY(Value mapped, function(renderer, value, arguments));
@@ -121,12 +126,7 @@ TemplateResult<std::vector<Value>> selected(Renderer& renderer, const Value& sel
   MYNAH_TRY(const std::vector<Value> values, renderer.iterate(self));
   std::vector<Value> out;
   for (const Value& value : values) {
-    renderer.heap().charge(1 + given.positional.size() + given.named.size());
-    renderer.heap().charge_text(value);
-    for (const Value& argument : given.positional) {
-      renderer.heap().charge_text(argument);
-    }
-    MYNAH_TRY_STATUS(renderer.heap().check());
+    MYNAH_TRY_STATUS(charge_call(renderer, value, given));
     Value tested = value;
     if (by_attribute) {
       MYNAH_TRY(tested, value_at(renderer, value, attribute));
