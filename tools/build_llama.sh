@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 folder=${1:-.cache/llama}
 mkdir -p "$folder/models"
 if [ ! -d "$folder/src" ]; then
-  python3 -m pip download --no-deps --no-build-isolation --require-hashes -q -d "$folder" -r tools/requirements-think.txt
+  python3 -m pip download --no-deps --require-hashes -q -d "$folder" -r tools/requirements-think.txt
   mkdir "$folder/src.partial"
   tar xzf "$folder"/llama_cpp_python-*.tar.gz -C "$folder/src.partial" --strip-components=1
   mv "$folder/src.partial" "$folder/src"
