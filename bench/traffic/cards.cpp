@@ -19,7 +19,6 @@ namespace {
 
 constexpr double kSectorBytes = 32.0;
 constexpr double kCacheBytes = 64.0;  // a cycle and multiprocessor
-constexpr double kLaunch = 2.5e-6;    // seconds; what launches in a row cost on such cards
 
 double peak_of(const Card& card, const Work& work) {
   const bool units = work.traffic.matrix_products > 0;
@@ -35,7 +34,7 @@ double peak_of(const Card& card, const Work& work) {
 
 }  // namespace
 
-Estimate estimate(const Card& card, const Work& work) {
+Estimate estimate(const Card& card, const Work& work, double launch) {
   // How much longer the busiest multiprocessor takes than all would on average.
   const double share = static_cast<double>(work.blocks) / card.processors;
   const double uneven = share > 0.0 ? std::ceil(share) / share : 1.0;
@@ -46,7 +45,7 @@ Estimate estimate(const Card& card, const Work& work) {
       {uneven * sectors / (cycles * kCacheBytes), "cache"},
       {uneven * static_cast<double>(work.traffic.shared_wavefronts) / cycles, "shared"},
       {uneven * work.operations / peak_of(card, work), "arithmetic"},
-      {kLaunch, "launch"},
+      {launch, "launch"},
   };
   return *std::ranges::max_element(parts, {}, &Estimate::seconds);
 }

@@ -42,7 +42,9 @@ struct Estimate {
 // and a launch. Memory: at least the bytes that are needed, or where that is not known every sector
 // once. Cache: every sector that was asked for, 64 bytes a cycle and multiprocessor. Shared memory:
 // a wavefront a cycle and multiprocessor. Arithmetic: the operations. What multiprocessors do is
-// spread unevenly where blocks do not divide by them.
-Estimate estimate(const Card& card, const Work& work);
+// spread unevenly where blocks do not divide by them. `launch`: seconds that one takes, 0 where a
+// graph begins it.
+constexpr double kLaunch = 2.5e-6;  // what launches in a row cost on such cards
+Estimate estimate(const Card& card, const Work& work, double launch = kLaunch);
 
 }  // namespace mynah::bench

@@ -1,137 +1,40 @@
 // mynah_bench_traffic: what each kernel would pay on a card, counted on the simulated one: a line a
 // kernel and level. Of a launch a few blocks are run; the others pay the same.
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <map>
-#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/kernels/list.h"
 #include "backend/cuda/programs/programs.h"
 #include "cards.h"
+#include "counter.h"
 #include "ops/inputs.h"
 #include "ops/op_case.h"
-#include "tensor/device_error.h"
+#include "products.h"
 
 namespace mynah::bench {
 namespace {
 
 using cases::OpCase;
-using simt::LaunchReport;
 using simt::Traffic;
 
 constexpr const char* kUsage =
-    "usage: mynah_bench_traffic\n"
+    "usage: mynah_bench_traffic [--products]\n"
     "Prints, tab-separated, for each kernel and level: the operation it was counted in, its "
     "blocks,\n"
     "the share of moved bytes that was wanted, wavefronts a request to shared memory, products of\n"
     "matrix units a block, and what each card would take at best (microseconds, and what bounds "
-    "it).\n";
-
-// Blocks of a launch that are run.
-constexpr int64_t kSample = 4;
-
-// A kernel's launch in one operation.
-struct Finding {
-  std::string row;
-  Work work;
-
-  // The longest of an operation's kernels is what its arithmetic is done by.
-  [[nodiscard]] double weight() const {
-    return static_cast<double>(work.traffic.global_sectors + work.traffic.shared_wavefronts +
-                               64 * work.traffic.matrix_products);
-  }
-};
-
-using Key = std::pair<std::string, int>;  // kernel and level
-using Findings = std::map<Key, Finding>;
-
-uint64_t scaled(uint64_t count, double factor) {
-  return static_cast<uint64_t>(std::llround(static_cast<double>(count) * factor));
-}
-
-// Of all blocks, where those that ran are like the others.
-Traffic of_all_blocks(const LaunchReport& report) {
-  const double factor = static_cast<double>(report.blocks) /
-                        static_cast<double>(std::max<uint64_t>(1, report.traffic.blocks));
-  const Traffic& t = report.traffic;
-  return {.blocks = static_cast<uint64_t>(report.blocks),
-          .global_requests = scaled(t.global_requests, factor),
-          .global_bytes = scaled(t.global_bytes, factor),
-          .global_sectors = scaled(t.global_sectors, factor),
-          .shared_requests = scaled(t.shared_requests, factor),
-          .shared_wavefronts = scaled(t.shared_wavefronts, factor),
-          .barriers = scaled(t.barriers, factor),
-          .matrix_products = scaled(t.matrix_products, factor)};
-}
-
-class Counter {
- public:
-  explicit Counter(int level) : sampled_(backend(level, kSample)), whole_(backend(level, 0)) {}
-
-  // What the operation's kernels pay; a better finding of a kernel is one that pays more.
-  void count(const OpCase& c, Findings& best) {
-    if (c.weight && !sampled_->supports_weight(*c.weight)) {
-      return;
-    }
-    try {
-      run(c, *sampled_);
-    } catch (const DeviceError&) {
-      run(c, *whole_);  // a kernel needs all that the one before it writes
-    }
-    std::vector<std::pair<Key, Finding>> found;
-    found.reserve(launches_.size());
-    for (const LaunchReport& report : launches_) {
-      found.push_back({{std::string(report.kernel), report.level},
-                       {c.title(), {.traffic = of_all_blocks(report), .blocks = report.blocks}}});
-    }
-    // Those before are of its inputs: keys laid out, numbers cast.
-    const auto own = found.begin() + static_cast<std::ptrdiff_t>(before_);
-    const auto main = std::ranges::max_element(
-        own, found.end(), {}, [](const auto& entry) { return entry.second.weight(); });
-    if (main != found.end()) {
-      main->second.work.operations = c.operations;
-      main->second.work.bytes = c.bytes;
-      main->second.work.arithmetic = c.arithmetic;
-    }
-    for (auto& [key, finding] : found) {
-      const auto [at, fresh] = best.try_emplace(key, finding);
-      if (!fresh && finding.weight() > at->second.weight()) {
-        at->second = std::move(finding);
-      }
-    }
-  }
-
- private:
-  std::unique_ptr<Backend> backend(int level, int64_t sample) {
-    return make_simt_backend(
-        pool_, {.level = level,
-                .check_shared = false,
-                .observer = [this](const LaunchReport& report) { launches_.push_back(report); },
-                .sample_blocks = sample});
-  }
-
-  void run(const OpCase& c, Backend& backend) {
-    launches_.clear();
-    const cases::Step step = c.prepare(backend);
-    before_ = launches_.size();
-    (void)step();
-  }
-
-  ThreadPool pool_{static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))};
-  std::vector<LaunchReport> launches_;
-  size_t before_ = 0;  // of them before the operation
-  std::unique_ptr<Backend> sampled_;
-  std::unique_ptr<Backend> whole_;
-};
+    "it).\n"
+    "--products: the products of language models' steps instead, for one text, four and eight:\n"
+    "bytes read from memory and bytes asked for, of each byte of the weights, and the share of a\n"
+    "card's bandwidth (percent) that the weights would be read with at best, launches by a "
+    "graph.\n";
 
 // The rows to count in, those first that say most of a kernel: sizes of models; then whole rows;
 // then what the table has besides.
@@ -179,17 +82,9 @@ std::string_view name_of(cuda::KernelId id) {
 }
 
 // What the card would take, where it is this level's program that it runs.
-std::string cell(const Card& card, std::string_view kernel, int level, const Finding& finding) {
-  for (size_t i = 0; i < cuda::kKernelCount; ++i) {
-    const auto id = static_cast<cuda::KernelId>(i);
-    if (name_of(id) == kernel) {
-      const std::string_view group = cuda::group_of(id);
-      const cuda::Program* const program =
-          cuda::program_for(group, cuda::level_for(card.capability));
-      if (program == nullptr || program->level != level) {
-        return "";
-      }
-    }
+std::string cell(const Card& card, const Key& key, const Finding& finding) {
+  if (!runs(card, key.first, key.second)) {
+    return "";
   }
   const Estimate best = estimate(card, finding.work);
   return fmt::format("{:.1f} {}", best.seconds * 1e6, best.bound);
@@ -208,7 +103,7 @@ void print(const Findings& findings) {
                finding.work.blocks, 100.0 * traffic.coalescing(), traffic.bank_conflicts(),
                traffic.matrix_products / std::max<uint64_t>(1, traffic.blocks));
     for (const Card& card : kCards) {
-      fmt::print("\t{}", cell(card, kernel, level, finding));
+      fmt::print("\t{}", cell(card, key, finding));
     }
     fmt::print("\n");
   }
@@ -245,7 +140,11 @@ int main_of() {
 }  // namespace
 }  // namespace mynah::bench
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--products") {
+    fmt::print("{}", mynah::bench::language_products());
+    return 0;
+  }
   if (argc != 1) {
     fmt::print(stderr, "{}", mynah::bench::kUsage);
     return 2;

@@ -250,7 +250,9 @@ TEST(Traffic, CountsSectorsAndWavefronts) {
                        .shared = shared});
     }
     Traffic traffic;
-    detail::count_request(lanes, traffic);
+    detail::Sectors seen;
+    detail::count_request(lanes, traffic, seen);
+    EXPECT_EQ(seen.size(), traffic.global_sectors);
     return traffic;
   };
   // Neighbours: 128 bytes in four sectors. Far apart: a sector each. The same: one.
@@ -285,6 +287,7 @@ TEST_F(SimulatorTest, CountsWhatAKernelPays) {
   EXPECT_EQ(traffic.global_requests, 3U * 2 * 2);  // blocks, warps, in and out
   EXPECT_EQ(traffic.global_bytes, 3U * 2 * kNumbers * sizeof(float));
   EXPECT_EQ(traffic.global_sectors, traffic.global_bytes / 32);
+  EXPECT_EQ(traffic.block_sectors, traffic.global_sectors);  // none is touched twice
   EXPECT_EQ(traffic.shared_requests, 3U * 2 * 2);
   EXPECT_EQ(traffic.shared_wavefronts, traffic.shared_requests);
   EXPECT_EQ(card.traffic("another").blocks, 0U);

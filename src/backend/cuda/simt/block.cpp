@@ -140,6 +140,9 @@ std::optional<std::string> Block::run(const Launch& launch, int64_t number) {
     fault_ = "all threads end while copies are on their way";
   }
   settle_traffic();
+  traffic_.block_sectors += sectors_.size();
+  all_sectors_.merge(sectors_);
+  sectors_.clear();
   if (!fault_) {
     return std::nullopt;
   }
@@ -363,7 +366,7 @@ const std::byte* Block::exchange(const SimThread& thread, const void* value, siz
   if (unit != nullptr) {
     traffic_.matrix_products += static_cast<uint64_t>(unit(slots));
   }
-  warp.log.settle(traffic_);
+  warp.log.settle(traffic_, sectors_);
   if (simulator_.options().check_shared) {
     shadow_.on_exchange(number);
   }
@@ -400,8 +403,14 @@ void Block::check_shared(const SimThread& thread, uintptr_t address, size_t byte
 
 void Block::settle_traffic() {
   for (const auto& warp : warps_) {
-    warp->log.settle(traffic_);
+    warp->log.settle(traffic_, sectors_);
   }
+}
+
+Traffic Block::take_traffic(Sectors& seen) {
+  seen.merge(all_sectors_);
+  all_sectors_.clear();
+  return std::exchange(traffic_, {});
 }
 
 // Threads in the middle of a kernel are not to be used again.

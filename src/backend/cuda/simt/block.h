@@ -54,8 +54,8 @@ class Block : public BlockFacts {
   // Runs block `number` of the launch; what went wrong, if anything did.
   std::optional<std::string> run(const Launch& launch, int64_t number);
 
-  // What was counted since it was last taken.
-  Traffic take_traffic() { return std::exchange(traffic_, {}); }
+  // What was counted since it was last taken; the sectors that were touched are added to `seen`.
+  Traffic take_traffic(Sectors& seen);
 
   // The kernel language, for the thread that runs now.
   [[nodiscard]] Bounds bounds_of(const void* pointer);
@@ -154,6 +154,8 @@ class Block : public BlockFacts {
   Mbarriers mbarriers_;
   std::vector<BulkCopy> bulk_copies_;
   Traffic traffic_;
+  Sectors sectors_;      // of the block that runs
+  Sectors all_sectors_;  // of those before it, since they were last taken
   std::optional<std::string> fault_;
 };
 

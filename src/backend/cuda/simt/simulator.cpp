@@ -102,6 +102,7 @@ Status Simulator::launch(const HostKernel& kernel, const GridSize& grid, int thr
   int64_t first = -1;
   std::string fault;
   std::atomic<bool> failed = false;
+  detail::Sectors sectors;
   pool_.parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
     std::unique_ptr<detail::Block> block = take_block();
     for (int64_t i = begin; i < end && !failed; ++i) {
@@ -117,7 +118,7 @@ Status Simulator::launch(const HostKernel& kernel, const GridSize& grid, int thr
     }
     if (options_.count_traffic) {
       const std::unique_lock lock(mutex_);
-      const Traffic traffic = block->take_traffic();
+      const Traffic traffic = block->take_traffic(sectors);
       traffic_[kernel.name] += traffic;
       if (counted != nullptr) {
         *counted += traffic;
@@ -125,6 +126,9 @@ Status Simulator::launch(const HostKernel& kernel, const GridSize& grid, int thr
     }
     give_back(std::move(block));
   });
+  if (counted != nullptr) {
+    counted->launch_sectors += sectors.size();
+  }
   if (failed) {
     return fail(ErrorCode::Device, "simulated card: " + fault);
   }

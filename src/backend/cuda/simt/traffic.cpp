@@ -43,6 +43,8 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   global_requests += other.global_requests;
   global_bytes += other.global_bytes;
   global_sectors += other.global_sectors;
+  block_sectors += other.block_sectors;
+  launch_sectors += other.launch_sectors;
   shared_requests += other.shared_requests;
   shared_wavefronts += other.shared_wavefronts;
   barriers += other.barriers;
@@ -64,7 +66,7 @@ double Traffic::bank_conflicts() const {
 
 namespace detail {
 
-void count_request(std::span<const Access> lanes, Traffic& traffic) {
+void count_request(std::span<const Access> lanes, Traffic& traffic, Sectors& seen) {
   if (!lanes.front().shared) {
     ++traffic.global_requests;
     // What several lanes read of one address is moved once, and wanted once.
@@ -77,7 +79,9 @@ void count_request(std::span<const Access> lanes, Traffic& traffic) {
       traffic.global_bytes += last > begin ? last - begin : 0;
       end = std::max(end, last);
     }
-    traffic.global_sectors += units_of(lanes, kSectorBytes).size();
+    const std::vector<uintptr_t> sectors = units_of(lanes, kSectorBytes);
+    traffic.global_sectors += sectors.size();
+    seen.insert(sectors.begin(), sectors.end());
     return;
   }
   // Wide accesses are served in as many parts as they are wider than a word, each of neighbouring
@@ -91,7 +95,7 @@ void count_request(std::span<const Access> lanes, Traffic& traffic) {
   }
 }
 
-void WarpLog::settle(Traffic& traffic) {
+void WarpLog::settle(Traffic& traffic, Sectors& seen) {
   size_t longest = 0;
   for (const auto& log : lanes_) {
     longest = std::max(longest, log.size());
@@ -108,7 +112,7 @@ void WarpLog::settle(Traffic& traffic) {
     }
     for (const auto* request : {&global, &shared}) {
       if (!request->empty()) {
-        count_request(*request, traffic);
+        count_request(*request, traffic, seen);
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "backend/cuda/simt/sim_thread.h"
@@ -18,6 +19,8 @@ struct Traffic {
   uint64_t global_requests = 0;  // accesses of a warp
   uint64_t global_bytes = 0;     // that lanes wanted
   uint64_t global_sectors = 0;   // of 32 bytes that were moved for them
+  uint64_t block_sectors = 0;    // each counted once a block
+  uint64_t launch_sectors = 0;   // each counted once a launch
   uint64_t shared_requests = 0;
   uint64_t shared_wavefronts = 0;  // one a request where no two lanes wait for each other's bank
   uint64_t barriers = 0;           // of a block
@@ -32,6 +35,9 @@ struct Traffic {
 };
 
 namespace detail {
+
+// Sectors of global memory, by their number.
+using Sectors = std::unordered_set<uintptr_t>;
 
 struct Access {
   uintptr_t address;
@@ -50,8 +56,8 @@ class WarpLog {
     }
   }
 
-  // Counts what was noted, and forgets it.
-  void settle(Traffic& traffic);
+  // Counts what was noted, and forgets it; sectors of global memory are added to `seen`.
+  void settle(Traffic& traffic, Sectors& seen);
 
  private:
   // Enough for a tile; what a lane does beyond it before it meets the others is not counted.
@@ -61,7 +67,7 @@ class WarpLog {
 };
 
 // One request of at most 32 lanes, all global or all shared.
-void count_request(std::span<const Access> lanes, Traffic& traffic);
+void count_request(std::span<const Access> lanes, Traffic& traffic, Sectors& seen);
 
 }  // namespace detail
 }  // namespace mynah::simt
