@@ -178,13 +178,14 @@ class CudaBackend final : public Backend {
   void write_rows(const Tensor& table, const Tensor* ids, const Tensor& out);
   // Whether a product with such weights rounds its activations.
   [[nodiscard]] bool rounds_to_int8(Precision precision, DType dtype) const;
-  // Rows, or windows where there are, as int8; in panels for matrix units.
+  // Rows, or windows where there are, as int8, for a product with `w`; in panels for matrix units.
   CodedBuffers code_rows(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
-                         int64_t in, bool in_panels);
+                         const LinearWeight& w, bool in_panels);
   // Many rows, or windows, rounded to int8.
   void linear_int8(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
                    const LinearWeight& w, const simt::Finish& finish);
-  void launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args, bool int8);
+  void launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args);
+  void launch_coded_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args);
   // Whether such a product is the matrix units': activations in the weights' type, sums in f32.
   [[nodiscard]] bool uses_units(Precision precision, DType dtype) const;
   // Rows of `in` elements rounded to `dtype`, in panels or row after row.

@@ -14,6 +14,7 @@ namespace {
 
 using simt::kFewRows;
 using simt::kFewRowsChunks;
+using simt::kFewRowsPanels;
 using simt::kFewRowsWarps;
 using simt::kTileColumns;
 using simt::kTileRows;
@@ -162,16 +163,20 @@ void CudaBackend::linear(const Tensor& x, const LinearWeight& w, const LinearPar
   }
   CodedBuffers coded;
   if (int8 && args.weights.panels >= kPanelsWorthALaunch) {
-    coded = code_rows(args.x, nullptr, rows, args.in, false);
+    coded = code_rows(args.x, nullptr, rows, w, false);
     args.coded = coded.view();
   }
-  launch_few_rows(int8 ? kernels.int8_few_rows : kernels.few_rows, args, int8);
+  if (int8) {
+    launch_coded_few_rows(kernels.int8_few_rows, args);
+  } else {
+    launch_few_rows(kernels.few_rows, args);
+  }
 }
 
 void CudaBackend::linear_int8(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
                               const LinearWeight& w, const simt::Finish& finish) {
   const bool units = processor_->level() >= kLevelOfCodeUnits;
-  const CodedBuffers coded = code_rows(x, windows, rows, w.in_features, units);
+  const CodedBuffers coded = code_rows(x, windows, rows, w, units);
   if (units && w.dtype == DType::I8) {
     launch_codes_on_units(coded, w, finish);
     return;
@@ -186,8 +191,7 @@ void CudaBackend::linear_int8(const simt::Rows& x, const simt::Windows* windows,
           .finish = finish});
 }
 
-void CudaBackend::launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args,
-                                  bool int8) {
+void CudaBackend::launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args) {
   // A block of several panels reads x less often, one of a single panel leaves more blocks.
   const int64_t panels = args.weights.panels;
   args.panels = panels >= 4 * kManyBlocks ? 4 : panels >= 2 * kManyBlocks ? 2 : 1;
@@ -198,21 +202,42 @@ void CudaBackend::launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::
       .rows = static_cast<int>(std::min<int64_t>(args.finish.rows, kFewRows)),
       .chunks = warps * kFewRowsChunks,
       .panels = args.panels};
-  const int elements = int8 ? memory.int8_elements() : memory.float_elements();
   launch(kernel,
          {.x = blocks_for(panels, args.panels), .y = blocks_for(args.finish.rows, kFewRows)},
          warps * args.panels * simt::kWarpThreads, args,
-         static_cast<size_t>(elements) * sizeof(float));
+         static_cast<size_t>(memory.float_elements()) * sizeof(float));
+}
+
+void CudaBackend::launch_coded_few_rows(const Kernel<simt::LinearArgs>& kernel,
+                                        simt::LinearArgs args) {
+  const int64_t panels = args.weights.panels;
+  const auto rows = static_cast<int>(std::min<int64_t>(args.finish.rows, kFewRows));
+  // The more rows, the more a lane gains from reading a chunk of x once for several panels.
+  const int64_t enough = rows > 2 ? kManyBlocks * 3 / 4 : kManyBlocks;
+  args.panels = panels >= kFewRowsPanels * enough ? kFewRowsPanels : panels >= 2 * enough ? 2 : 1;
+  // Each result has a thread.
+  const int64_t least = blocks_for(args.panels * rows * simt::kPanel, simt::kWarpThreads);
+  const auto warps = static_cast<int>(
+      std::clamp<int64_t>(blocks_for(args.weights.chunks, kFewRowsChunks), least, kFewRowsWarps));
+  const simt::FewRowsMemory memory{
+      .rows = rows, .chunks = warps * kFewRowsChunks, .panels = args.panels};
+  launch(kernel,
+         {.x = blocks_for(panels, args.panels), .y = blocks_for(args.finish.rows, kFewRows)},
+         warps * simt::kWarpThreads, args,
+         static_cast<size_t>(memory.int8_elements()) * sizeof(float));
 }
 
 CodedBuffers CudaBackend::code_rows(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
-                                    int64_t in, bool in_panels) {
+                                    const LinearWeight& w, bool in_panels) {
   constexpr int kRowsOfBlock = 4;  // a warp each
+  const int64_t in = w.in_features;
+  const bool by_chunk = is_block_type(w.dtype);
+  const int64_t scales = by_chunk ? blocks_for(in, simt::kChunk) : 1;  // of a row
   const auto of_row = static_cast<size_t>(blocks_for(in, simt::kChunk) * 2);
   const auto all_rows = static_cast<size_t>(blocks_for(rows, simt::kPanel) * simt::kPanel);
   CodedBuffers coded{.codes = allocate(all_rows * of_row * simt::kChunk / 2),
                      .sums = allocate(static_cast<size_t>(rows) * of_row * sizeof(float)),
-                     .scales = allocate(static_cast<size_t>(rows) * sizeof(float))};
+                     .scales = allocate(static_cast<size_t>(rows * scales) * sizeof(float))};
   launch(windows == nullptr ? kernels::quantize_rows : kernels::quantize_windows,
          {.x = blocks_for(rows, kRowsOfBlock)}, kRowsOfBlock * simt::kWarpThreads,
          {.x = x,
@@ -221,6 +246,7 @@ CodedBuffers CudaBackend::code_rows(const simt::Rows& x, const simt::Windows* wi
           .in = in,
           .aligned = windows == nullptr && aligned(x),
           .in_panels = in_panels,
+          .by_chunk = by_chunk,
           .coded = coded.view()});
   return coded;
 }

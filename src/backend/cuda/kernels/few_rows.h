@@ -37,27 +37,26 @@ inline FewRowsBlock few_rows_block(const LinearArgs& args) {
           panel * kPanel + lane() % kPanel};
 }
 
-// Adds the chunks from `first` on to this thread's result, in order.
+// Adds the chunks of a step, of which `left` are still to come, to this thread's result, in order.
 template <class Sum>
-inline void add_sums(const FewRowsBlock& block, const Shared<Sum>& sums, int left, Sum& sum) {
-  if (thread_index() < block.memory.results()) {
-    const int chunks = left < block.memory.chunks ? left : block.memory.chunks;
+inline void add_sums(const FewRowsMemory& memory, const Shared<Sum>& sums, int left, Sum& sum) {
+  if (thread_index() < memory.results()) {
+    const int chunks = left < memory.chunks ? left : memory.chunks;
     for (int c = 0; c < chunks; ++c) {
-      sum += static_cast<Sum>(sums[c * block.memory.sums_apart() + thread_index()]);
+      sum += static_cast<Sum>(sums[c * memory.sums_apart() + thread_index()]);
     }
   }
 }
 
-// `sum_of(r)` is this thread's result, of row r.
+// `sum_of(r)` is this thread's result, of row r of the block.
 template <class SumOf>
-inline void finish_few_rows(const LinearArgs& args, const FewRowsBlock& block,
-                            const SumOf& sum_of) {
-  if (thread_index() < block.memory.results()) {
-    const int row = thread_index() / kPanel % block.memory.rows;
-    const int column =
-        thread_index() / kPanel / block.memory.rows * kPanel + thread_index() % kPanel;
+inline void finish_few_rows(const LinearArgs& args, const FewRowsMemory& memory, int64_t first_row,
+                            int64_t first_column, const SumOf& sum_of) {
+  if (thread_index() < memory.results()) {
+    const int row = thread_index() / kPanel % memory.rows;
+    const int column = thread_index() / kPanel / memory.rows * kPanel + thread_index() % kPanel;
     Finisher(args.finish, args.weights.scales)
-        .put(block.first_row + row, block.first_column + column, sum_of(row));
+        .put(first_row + row, first_column + column, sum_of(row));
   }
 }
 
@@ -78,8 +77,7 @@ inline void few_rows(const LinearArgs& args) {
     const bool inside = chunk < chunks;
     HalfChunk<kStorage> stored[2] = {};
     if (inside) {
-      stored[0] = weights.load(chunk, 0);
-      stored[1] = weights.load(chunk, 1);
+      weights.load(chunk, stored);
     }
     MYNAH_ROLLED for (int r = 0; r < memory.rows; ++r) {
       for (int k = thread_index(); k < memory.chunks * kChunk; k += thread_count()) {
@@ -117,9 +115,9 @@ inline void few_rows(const LinearArgs& args) {
       }
     }
     barrier();
-    add_sums(block, sums, chunks - first, sum);
+    add_sums(memory, sums, chunks - first, sum);
   }
-  finish_few_rows(args, block, [&](int) { return sum; });
+  finish_few_rows(args, memory, block.first_row, block.first_column, [&](int) { return sum; });
 }
 
 }  // namespace mynah::simt

@@ -21,16 +21,22 @@ struct CodedChunk {
   Shared<float> sums;    // of x's codes, (half, row)
   Shared<float> scales;  // of w, (half, column)
   Shared<float> minima;
+  Shared<float> x_scales;  // (row)
 };
 
-inline constexpr int kCodedNumbers = 6 * kTileRows;
+inline constexpr int kCodedNumbers = 7 * kTileRows;
 
 inline CodedChunk coded_chunk(const Shared<int>& codes, const Shared<float>& numbers,
                               int64_t chunk) {
   const int64_t which = chunk % 2;
   const Shared<int> x = codes.from(which * 2 * kCodesOfChunk);
   const Shared<float> sums = numbers.from(which * kCodedNumbers);
-  return {x, x.from(kCodesOfChunk), sums, sums.from(2 * kTileRows), sums.from(4 * kTileRows)};
+  return {x,
+          x.from(kCodesOfChunk),
+          sums,
+          sums.from(2 * kTileRows),
+          sums.from(4 * kTileRows),
+          sums.from(6 * kTileRows)};
 }
 
 // A thread's part of a chunk: half of one row of x and half of one row of w.
@@ -40,6 +46,7 @@ class CodedSides {
   CodedSides(const LinearArgs& args, int64_t row, int64_t column)
       : codes_(Global<const uint32_t>(reinterpret_cast<const uint32_t*>(args.coded.codes))),
         sums_(args.coded.sums),
+        scales_(args.coded.scales),
         half_(thread_index() % 2),
         row_(thread_index() / 2),
         inside_(row + row_ < args.finish.rows),
@@ -51,8 +58,14 @@ class CodedSides {
   void fetch(int64_t chunk) {
     words_ = {};
     sum_ = 0.0F;
+    scale_ = 0.0F;
     if (inside_) {
       words_ = codes_.template load<kHalfWords>((first_half_ + chunk * 2) * kHalfWords);
+      if constexpr (kStorage != Storage::I8) {
+        if (half_ == 0) {
+          scale_ = scales_[first_half_ / 2 + chunk];
+        }
+      }
       if constexpr (kLayout.minima) {
         sum_ = sums_[first_half_ + chunk * 2];
       }
@@ -67,8 +80,11 @@ class CodedSides {
       chunk.w[(w_half_ * kHalfWords + i) * kWordsApart + column_] =
           WeightRow<kStorage>::codes(stored_, w_half_, i);
     }
-    if constexpr (kLayout.header != Header::None) {
+    if constexpr (kStorage != Storage::I8) {
       chunk.scales[w_half_ * kTileColumns + column_] = WeightRow<kStorage>::scale(stored_, w_half_);
+      if (half_ == 0) {
+        chunk.x_scales[row_] = scale_;
+      }
     }
     if constexpr (kLayout.minima) {
       chunk.sums[half_ * kTileRows + row_] = sum_;
@@ -82,6 +98,7 @@ class CodedSides {
 
   Global<const uint32_t> codes_;
   Global<const float> sums_;
+  Global<const float> scales_;
   int half_;
   int row_;
   bool inside_;
@@ -91,6 +108,7 @@ class CodedSides {
   WeightRow<kStorage> weights_;
   Vector<uint32_t, kHalfWords> words_;
   float sum_;
+  float scale_;
   HalfChunk<kStorage> stored_;
 };
 
@@ -161,9 +179,10 @@ inline void add_coded_chunk(const CodedChunk& chunk, const ThreadPlace& place, T
     }
     MYNAH_UNROLLED
     for (int i = 0; i < kThreadRows; ++i) {
+      const float scale = chunk.x_scales[place.row + i];
       MYNAH_UNROLLED
       for (int j = 0; j < kThreadColumns; ++j) {
-        sums[i][j] += values[i][j];
+        sums[i][j] += scale * values[i][j];
       }
     }
   }
@@ -192,16 +211,18 @@ inline void linear_int8_rows(const LinearArgs& args) {
     }
     barrier();
   }
-  const Global<const float> row_scales(args.coded.scales);
-  MYNAH_UNROLLED
-  for (int i = 0; i < kThreadRows; ++i) {
-    float scale = 0.0F;
-    if (row + place.row + i < args.finish.rows) {
-      scale = row_scales[row + place.row + i];
-    }
+  if constexpr (kStorage == Storage::I8) {
+    const Global<const float> row_scales(args.coded.scales);
     MYNAH_UNROLLED
-    for (int j = 0; j < kThreadColumns; ++j) {
-      sums[i][j] = scale * (kStorage == Storage::I8 ? static_cast<float>(dots[i][j]) : sums[i][j]);
+    for (int i = 0; i < kThreadRows; ++i) {
+      float scale = 0.0F;
+      if (row + place.row + i < args.finish.rows) {
+        scale = row_scales[row + place.row + i];
+      }
+      MYNAH_UNROLLED
+      for (int j = 0; j < kThreadColumns; ++j) {
+        sums[i][j] = scale * static_cast<float>(dots[i][j]);
+      }
     }
   }
   finish_tile(sums, tile, Finisher(args.finish, args.weights.scales), row, column,

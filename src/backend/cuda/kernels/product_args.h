@@ -32,13 +32,15 @@ inline constexpr int kTileThreads = 128;
 inline constexpr int kFewRows = 8;
 inline constexpr int kFewRowsWarps = 8;
 inline constexpr int kFewRowsChunks = 4;
+inline constexpr int kFewRowsPanels = 4;  // of a block at most
 
-// Rows of activations as int8: value = code * scale of the row.
+// Rows of activations as int8: value = code * scale. Where weights are in blocks, each chunk has a
+// scale of its own, else each row.
 struct CodedRows {
   // (rows, chunks, 32) int8, zeros after the last; or in panels of eight rows, as weights are.
   uint8_t* codes;
   float* sums;    // (rows, chunks, 2): of the codes of each half chunk
-  float* scales;  // (rows)
+  float* scales;  // (rows, chunks), or (rows)
 };
 
 // x (rows, in) W^T. The int8 kernel of many rows reads `coded` instead of x (on matrix units, in
@@ -91,6 +93,7 @@ struct QuantizeArgs {
   int64_t in;
   bool aligned;    // rows of x, for accesses of 16 bytes
   bool in_panels;  // what matrix units read
+  bool by_chunk;   // a scale for each chunk
   CodedRows coded;
 };
 
@@ -275,9 +278,9 @@ struct FewRowsMemory {
     return rows * chunks * kFloatChunk + sums();
   }
 
-  // Codes, sums, rows' scales and what they are multiplied by.
+  // Codes, sums, then the scales of chunks, or those of rows and what they are multiplied by.
   [[nodiscard]] constexpr int int8_elements() const {
-    return rows * chunks * kCodeWords + sums() + 2 * kFewRows;
+    return rows * chunks * kCodeWords + sums() + rows * chunks + 2 * kFewRows;
   }
 };
 

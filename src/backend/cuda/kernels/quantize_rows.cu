@@ -33,22 +33,25 @@ inline CodedWord coded(const Vector<float, 4>& values, float inverse) {
 template <class FourAt>
 inline void quantize(const QuantizeArgs& args, int64_t row, const FourAt& four_at) {
   int bits = 0;
-  for (int64_t k = lane() * 4; k < args.in; k += 4 * kWarp) {
-    const Vector<float, 4> values = four_at(k);
-    MYNAH_UNROLLED for (int i = 0; i < 4; ++i) {
-      const int of_value = magnitude_bits(values[i]);
-      bits = of_value > bits ? of_value : bits;
+  if (!args.by_chunk) {
+    for (int64_t k = lane() * 4; k < args.in; k += 4 * kWarp) {
+      const int of_four = largest_bits(four_at(k));
+      bits = of_four > bits ? of_four : bits;
     }
+    bits = warp_max_bits(bits);
   }
-  const float peak = float_of(static_cast<uint32_t>(warp_max_bits(bits)));
-  const float inverse = inverse_scale(peak);
   const int64_t words = (args.in + kChunk - 1) / kChunk * kWordsOfChunk;
   const int64_t halves = words / kWordsOfHalf;
   const Global<uint32_t> codes(reinterpret_cast<uint32_t*>(args.coded.codes));
   const Global<float> sums(args.coded.sums);
+  const Global<float> scales(args.coded.scales);
   for (int64_t first = 0; first < words; first += kWarp) {
     const int64_t w = first + lane();
-    const CodedWord four = w < words ? coded(four_at(w * 4), inverse) : CodedWord{};
+    const Vector<float, 4> values = w < words ? four_at(w * 4) : Vector<float, 4>{};
+    if (args.by_chunk) {
+      bits = chunk_max_bits(largest_bits(values));
+    }
+    const CodedWord four = coded(values, inverse_scale(peak_of(bits)));
     int sum = four.sum;
     for (int distance = 1; distance < kWordsOfHalf; distance *= 2) {
       sum += shuffle_xor(sum, distance);
@@ -61,11 +64,13 @@ inline void quantize(const QuantizeArgs& args, int64_t row, const FourAt& four_a
       if (w % kWordsOfHalf == 0) {
         sums[row * halves + h] = static_cast<float>(sum);
       }
+      if (args.by_chunk && w % kWordsOfChunk == 0) {
+        scales[(row * words + w) / kWordsOfChunk] = peak_of(bits) / 127.0F;
+      }
     }
   }
-  if (lane() == 0) {
-    const Global<float> scales(args.coded.scales);
-    scales[row] = peak / 127.0F;
+  if (!args.by_chunk && lane() == 0) {
+    scales[row] = peak_of(bits) / 127.0F;
   }
 }
 

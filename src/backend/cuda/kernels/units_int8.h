@@ -36,12 +36,13 @@ struct CodedUnits {
   Shared<uint32_t> x;
   Shared<float> scales;  // of w, (half, column)
   Shared<float> minima;
-  Shared<float> sums;  // of x's codes, (half, row)
+  Shared<float> sums;      // of x's codes, (half, row)
+  Shared<float> x_scales;  // (row)
 };
 
 inline constexpr int kCodedWords =
     (CodedTile::kColumnPanels + CodedTile::kRowPanels) * kCodedPanelWords;
-inline constexpr int kCodedFloats = 6 * CodedTile::kRows;
+inline constexpr int kCodedFloats = 7 * CodedTile::kRows;
 // Of two stages: one is used, the other is filled.
 inline constexpr int kAllCodedWords = 2 * kCodedChunks * kCodedWords;
 inline constexpr int kAllCodedFloats = 2 * kCodedChunks * kCodedFloats;
@@ -52,8 +53,12 @@ inline CodedUnits coded_units(const Shared<uint32_t>& words, const Shared<float>
   const int which = chunk % (2 * kCodedChunks);
   const Shared<uint32_t> w = words.from(which * kCodedWords);
   const Shared<float> scales = floats.from(which * kCodedFloats);
-  return {w, w.from(CodedTile::kColumnPanels * kCodedPanelWords), scales,
-          scales.from(2 * CodedTile::kRows), scales.from(4 * CodedTile::kRows)};
+  return {w,
+          w.from(CodedTile::kColumnPanels * kCodedPanelWords),
+          scales,
+          scales.from(2 * CodedTile::kRows),
+          scales.from(4 * CodedTile::kRows),
+          scales.from(6 * CodedTile::kRows)};
 }
 
 // A thread's part of a stage: a chunk of one row of w and of one row of x.
@@ -63,10 +68,11 @@ class CodedChunks {
   CodedChunks(const LinearArgs& args, int64_t row, int64_t column)
       : codes_(reinterpret_cast<const uint32_t*>(args.coded.codes)),
         sums_(args.coded.sums),
+        scales_(args.coded.scales),
         chunks_(static_cast<int>(args.weights.chunks)),
         row_(thread_index() % CodedTile::kRows),
         inside_(row + row_ < args.finish.rows),
-        first_sum_((row + row_) * chunks_ * 2),
+        first_chunk_((row + row_) * chunks_),
         weights_(args.weights, column + row_) {
     codes_ =
         codes_.from(((row + row_) / kPanel * chunks_ * 2 * kPanel + row_ % kPanel) * kUnitWords);
@@ -79,19 +85,21 @@ class CodedChunks {
 
   void fetch(int stage) {
     const int chunk = chunk_of(stage);
+    scale_ = inside_ && chunk < chunks_ ? static_cast<float>(scales_[first_chunk_ + chunk]) : 0.0F;
+    stored_[0] = {};
+    stored_[1] = {};
+    if (chunk < chunks_) {
+      weights_.load(chunk, stored_);
+    }
     MYNAH_UNROLLED
     for (int half = 0; half < 2; ++half) {
       words_[half] = {};
       sums_of_halves_[half] = 0.0F;
-      stored_[half] = {};
-      if (chunk < chunks_) {
-        stored_[half] = weights_.load(chunk, half);
-        if (inside_) {
-          words_[half] = codes_.template load<kUnitWords>(static_cast<int64_t>(chunk * 2 + half) *
-                                                          (kPanel * kUnitWords));
-          if constexpr (kLayout.minima) {
-            sums_of_halves_[half] = sums_[first_sum_ + chunk * 2 + half];
-          }
+      if (inside_ && chunk < chunks_) {
+        words_[half] = codes_.template load<kUnitWords>(static_cast<int64_t>(chunk * 2 + half) *
+                                                        (kPanel * kUnitWords));
+        if constexpr (kLayout.minima) {
+          sums_of_halves_[half] = sums_[(first_chunk_ + chunk) * 2 + half];
         }
       }
     }
@@ -111,6 +119,7 @@ class CodedChunks {
       chunk.w.template store<kUnitWords>(coded_place(row_, pair), w);
       chunk.x.template store<kUnitWords>(coded_place(row_, pair), x);
     }
+    chunk.x_scales[row_] = scale_;
     MYNAH_UNROLLED
     for (int half = 0; half < 2; ++half) {
       const int at = half * CodedTile::kRows + row_;
@@ -127,13 +136,15 @@ class CodedChunks {
 
   Global<const uint32_t> codes_;
   Global<const float> sums_;
+  Global<const float> scales_;
   int chunks_;
   int row_;  // of the tile, on either side
   bool inside_;
-  int64_t first_sum_;
+  int64_t first_chunk_;
   WeightRow<kStorage> weights_;
   Unit words_[2];
   float sums_of_halves_[2];
+  float scale_;
   HalfChunk<kStorage> stored_[2];
 };
 
@@ -160,11 +171,13 @@ MYNAH_INLINE void add_coded_units(const CodedUnits& chunk, UnitsSums<CodedTile, 
   const int g = lane() / 4;
   const int t = lane() % 4;
   Vector<uint32_t, 2> x[kRowPanels];
+  Vector<float, 2> x_scales[kRowPanels];
   Vector<float, 2> code_sums[kRowPanels][kShares] = {};
   MYNAH_UNROLLED
   for (int r = 0; r < kRowPanels; ++r) {
     const int row = (first_row_panel<CodedTile>() + r) * kPanel;
     x[r] = chunk.x.template load<2>(coded_place(row + g, t));
+    x_scales[r] = chunk.x_scales.template load<2>(row + 2 * t);
     if constexpr (kLayout.minima) {
       const Vector<float, 2> first = chunk.sums.template load<2>(row + 2 * t);
       const Vector<float, 2> second = chunk.sums.template load<2>(CodedTile::kRows + row + 2 * t);
@@ -216,7 +229,7 @@ MYNAH_INLINE void add_coded_units(const CodedUnits& chunk, UnitsSums<CodedTile, 
       }
       MYNAH_UNROLLED
       for (int i = 0; i < 4; ++i) {
-        sums[p][r][i] += values[i];
+        sums[p][r][i] += x_scales[r][i % 2] * values[i];
       }
     }
   }
@@ -248,9 +261,9 @@ MYNAH_INLINE void linear_int8_units(const LinearArgs& args) {
     barrier();
   }
   finish_units<CodedTile>(sums, floats, Finisher(args.finish, args.weights.scales),
-                          Global<const float>(args.coded.scales),
-                          row + first_row_panel<CodedTile>() * kPanel, args.finish.rows,
-                          column + first_column_panel<CodedTile>() * kPanel, args.finish.columns);
+                          Global<const float>(nullptr), row + first_row_panel<CodedTile>() * kPanel,
+                          args.finish.rows, column + first_column_panel<CodedTile>() * kPanel,
+                          args.finish.columns);
 }
 
 }  // namespace MYNAH_OF_LEVEL

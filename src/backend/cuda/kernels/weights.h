@@ -70,6 +70,21 @@ class WeightRow {
     return x;
   }
 
+  // Both halves of a chunk: what they have in common is read once.
+  void load(int64_t chunk, Half (&x)[2]) const {
+    x[0] = load(chunk, 0);
+    if constexpr (!Half::kTogether) {
+      x[1] = load(chunk, 1);
+    } else {
+      x[1] = x[0];
+      if constexpr (kLayout.high_bits == 2) {
+        if (inside_) {
+          x[1].high = high_[chunk * (kPanel * 2) + 1];
+        }
+      }
+    }
+  }
+
   // The elements' values; of I8 without the row's scale.
   static void widen(const Half& x, int half, float (&out)[kHalf]) {
     if constexpr (kStorage == Storage::F32) {
