@@ -65,6 +65,10 @@ Tensor attention(Backend& backend, const Tensor& q, const Tensor& k, const Tenso
   MYNAH_CHECK(params.window >= 0 && (params.window == 0 || params.causal),
               "[attention] a window of ", std::to_string(params.window), " keys",
               params.causal ? "" : " of queries that see what comes after them");
+  MYNAH_CHECK(params.score_cap >= 0.0F, "[attention] a cap of ", std::to_string(params.score_cap));
+  if (params.sinks != nullptr) {
+    expect(backend, "attention", "sinks", *params.sinks, {params.heads});
+  }
   expect_consecutive("attention", "queries", params.queries, q.dim(0));
   expect_inside("attention", params, k.dim(0));
   Tensor out = empty(backend, q.shape());

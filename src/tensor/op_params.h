@@ -127,6 +127,9 @@ struct PageTable {
 // head: for keys that grow, as a decoder's own past. Query i of an utterance with q queries and n
 // keys sees, when causal, keys [0, n - q + i], and of these only the last `window` where there is
 // one (Beltagy, Peters and Cohan 2020, arXiv:2004.05150). A query that sees no key gets zeros.
+// Scores s, scaled dot products, become cap * tanh(s / cap) where there is a cap (Gemma Team 2024,
+// arXiv:2408.00118, section 2). A sink is the score of one more key of every query, whose value is
+// zero: a head may look at nothing (OpenAI 2025, arXiv:2508.10925, section 2).
 struct AttentionParams {
   int64_t heads = 1;     // of the queries
   int64_t kv_heads = 1;  // divides heads
@@ -136,6 +139,8 @@ struct AttentionParams {
   std::span<const Span> queries;  // rows of q, one span an utterance
   std::span<const Span> keys;     // rows of k and v, as many; each begins with a page
   PageTable pages = {};           // of k and v
+  float score_cap = 0.0F;         // 0: none
+  const Tensor* sinks = nullptr;  // (heads) f32; null: none
   Precision precision = Precision::Exact;
 };
 

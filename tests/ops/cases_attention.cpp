@@ -27,6 +27,8 @@ struct AttentionRow {
   Layout layout = Layout::Contiguous;
   int64_t page_rows = 0;  // 0: no pages
   int64_t window = 0;     // 0: none
+  float cap = 0.0F;       // of scores; 0: none
+  bool sinks = false;
 
   [[nodiscard]] float scale() const { return 1.0F / std::sqrt(static_cast<float>(d)); }
 };
@@ -39,7 +41,8 @@ struct AttentionInputs {
         pages(shuffled_pages(row)),
         q(normals(queries.total() * row.heads * row.d, 1)),
         k(rounded(row, total_keys(row), 2)),
-        v(rounded(row, total_keys(row), 3)) {}
+        v(rounded(row, total_keys(row), 3)),
+        sinks(normals(row.sinks ? row.heads : 0, 4)) {}
 
   // Keys lie apart, as in a cache with room to grow: two unused rows before each utterance, or what
   // is left of its last page.
@@ -96,13 +99,15 @@ struct AttentionInputs {
   std::vector<float> q;
   std::vector<float> k;
   std::vector<float> v;
+  std::vector<float> sinks;
 };
 
 struct AttentionTensors {
   AttentionTensors(Backend& backend, const AttentionRow& row, const AttentionInputs& inputs)
       : q(matrix(backend, inputs.q, inputs.queries.total(), row.heads * row.d, row.layout)),
         k(cache(backend, row, inputs, inputs.k)),
-        v(cache(backend, row, inputs, inputs.v)) {}
+        v(cache(backend, row, inputs, inputs.v)),
+        sinks(row.sinks ? ops::from_host(backend, inputs.sinks, {row.heads}) : Tensor()) {}
 
   static Tensor cache(Backend& backend, const AttentionRow& row, const AttentionInputs& inputs,
                       const std::vector<float>& counted) {
@@ -123,6 +128,7 @@ struct AttentionTensors {
   Tensor q;
   Tensor k;
   Tensor v;
+  Tensor sinks;
 };
 
 Step prepare(Backend& backend, const AttentionRow& row) {
@@ -138,6 +144,8 @@ Step prepare(Backend& backend, const AttentionRow& row) {
                             .queries = inputs.queries.spans(),
                             .keys = inputs.keys,
                             .pages = inputs.table(row),
+                            .score_cap = row.cap,
+                            .sinks = row.sinks ? &t.sinks : nullptr,
                             .precision = row.precision})};
   };
 }
@@ -166,9 +174,9 @@ float largest(std::span<const float> values) {
   return peak;
 }
 
-// A probability errs relatively by twice the worst score error (its own and the sum's) and by the
-// rounding of exp and of the sum; the mix errs by that times the values' magnitude, at most their
-// largest.
+// A cap rounds a few times more, and makes no error larger. A probability errs relatively by twice
+// the worst score error (its own and the sum's) and by the rounding of exp and of the sum; the mix
+// errs by that times the values' magnitude, at most their largest.
 std::vector<Values> bound(const AttentionRow& row) {
   const AttentionInputs inputs(row);
   const float peak = largest(inputs.v);
@@ -180,7 +188,8 @@ std::vector<Values> bound(const AttentionRow& row) {
     const Span queries = inputs.queries[static_cast<int64_t>(u)];
     for (int64_t i = queries.begin; i < queries.end(); ++i) {
       for (int64_t head = 0; head < row.heads; ++head) {
-        const float error = 2.0F * worst_score(row, inputs, u, i, head) + rounding;
+        const float score = worst_score(row, inputs, u, i, head) + 6.0F * kEpsilon * row.cap;
+        const float error = 2.0F * score + rounding;
         bounds.insert(bounds.end(), static_cast<size_t>(row.d), error * peak);
       }
     }
@@ -191,12 +200,14 @@ std::vector<Values> bound(const AttentionRow& row) {
 OpCase attention_case(const AttentionRow& row) {
   OpCase c;
   c.op = "attention";
-  c.name = fmt::format("{}{} queries [{}] keys [{}] heads {}/{} of {}{}{}{}{}", name(row.dtype),
-                       row.precision == Precision::Fast ? " fast" : "", fmt::join(row.queries, " "),
-                       fmt::join(row.keys, " "), row.heads, row.kv_heads, row.d,
-                       row.causal ? " causal" : "", row.layout == Layout::Strided ? " strided" : "",
-                       row.page_rows > 0 ? fmt::format(" pages of {}", row.page_rows) : "",
-                       row.window > 0 ? fmt::format(" window of {}", row.window) : "");
+  c.name =
+      fmt::format("{}{} queries [{}] keys [{}] heads {}/{} of {}{}{}{}{}{}{}", name(row.dtype),
+                  row.precision == Precision::Fast ? " fast" : "", fmt::join(row.queries, " "),
+                  fmt::join(row.keys, " "), row.heads, row.kv_heads, row.d,
+                  row.causal ? " causal" : "", row.layout == Layout::Strided ? " strided" : "",
+                  row.page_rows > 0 ? fmt::format(" pages of {}", row.page_rows) : "",
+                  row.window > 0 ? fmt::format(" window of {}", row.window) : "",
+                  row.cap > 0 ? fmt::format(" cap of {}", row.cap) : "", row.sinks ? " sinks" : "");
   c.prepare = [row](Backend& backend) { return prepare(backend, row); };
   c.bound = [row](const std::vector<Values>&) { return bound(row); };
   return c;
@@ -252,6 +263,23 @@ void add_paged_cases(std::vector<OpCase>& table) {
        .causal = true,
        .window = 40},
       {.queries = {30}, .keys = {20}, .d = 32, .causal = true, .window = 1},
+      {.queries = {1, 40, 3},
+       .keys = {300, 150, 0},
+       .heads = 4,
+       .kv_heads = 2,
+       .d = 32,
+       .causal = true,
+       .window = 130,
+       .sinks = true},
+      {.queries = {1, 40, 3},
+       .keys = {300, 150, 0},
+       .heads = 4,
+       .kv_heads = 2,
+       .d = 32,
+       .causal = true,
+       .window = 130,
+       .cap = 1.5F},
+      {.queries = {150, 2}, .keys = {160, 33}, .d = 64, .causal = true, .cap = 0.5F, .sinks = true},
   };
   const auto add = [&](DType dtype, int64_t page_rows, Precision precision = Precision::Exact) {
     for (AttentionRow row : rows) {

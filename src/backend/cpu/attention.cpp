@@ -1,6 +1,7 @@
 // Attention: one query at a time over the rows of a cache where there are few (decode steps),
 // blocks of queries over packed keys and values where there are many or where they come packed.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -24,6 +25,15 @@ Span seen_keys(const AttentionParams& params, const Span& queries, const Span& k
   return {begin, end - begin};
 }
 
+// What dot products are scaled with: scores that are capped are the cap's part at first.
+float score_scale(const AttentionParams& params) {
+  return params.score_cap > 0.0F ? params.scale / params.score_cap : params.scale;
+}
+
+const float* sinks_of(const AttentionParams& params) {
+  return params.sinks == nullptr ? nullptr : params.sinks->data<float>();
+}
+
 void expect_head(int64_t d) {
   MYNAH_CHECK(d <= kMaxHead, "[attention] heads of more than 512 channels");
 }
@@ -35,20 +45,21 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
   const int64_t d = q.dim(1) / params.heads;
   const auto utterances = static_cast<int64_t>(params.queries.size());
   const int64_t group = params.heads / params.kv_heads;
+  const float scale = score_scale(params);
   const auto dots = [&](const float* query, const std::byte* keys, const Tensor& t, int64_t n,
                         float* scores) {
     const auto* halves = reinterpret_cast<const uint16_t*>(keys);
     switch (t.dtype()) {
       case DType::F16:
-        return kernels_.dots_f16(query, halves, t.stride(0), n, d, params.scale, scores);
+        return kernels_.dots_f16(query, halves, t.stride(0), n, d, scale, scores);
       case DType::BF16:
-        return kernels_.dots_bf16(query, halves, t.stride(0), n, d, params.scale, scores);
+        return kernels_.dots_bf16(query, halves, t.stride(0), n, d, scale, scores);
       case DType::Q8_0:
-        return kernels_.dots_q8_0(query, keys, storage_bytes(DType::Q8_0, t.stride(0)), n, d,
-                                  params.scale, scores);
+        return kernels_.dots_q8_0(query, keys, storage_bytes(DType::Q8_0, t.stride(0)), n, d, scale,
+                                  scores);
       default:
         return kernels_.dots_f32(query, reinterpret_cast<const float*>(keys), t.stride(0), n, d,
-                                 params.scale, scores);
+                                 scale, scores);
     }
   };
   const auto mix = [&](const float* p, const std::byte* values, const Tensor& t, int64_t n,
@@ -104,8 +115,14 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
         });
         float* const weights = scores.data() + before;
         std::fill_n(scores.data(), before, 0.0F);
-        const float sum = kernels_.exp_sum(weights, visible.length,
-                                           kernels_.max(weights, visible.length), weights);
+        if (params.score_cap > 0.0F) {
+          cap_scores(kernels_, weights, visible.length, params.score_cap);
+        }
+        const float largest = kernels_.max(weights, visible.length);
+        float sum = kernels_.exp_sum(weights, visible.length, largest, weights);
+        if (params.sinks != nullptr) {
+          sum += std::exp(sinks_of(params)[head] - largest);
+        }
         next = 0;
         params.pages.for_each_run(seen, [&](int64_t row, int64_t rows) {
           mix(&scores[next], from(v, row), v, rows, to);
@@ -184,7 +201,9 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
     attend(q,
            {.list = {list.data(), static_cast<size_t>(queries.length)},
             .heads = params.heads,
-            .scale = params.scale},
+            .scale = score_scale(params),
+            .score_cap = params.score_cap,
+            .sinks = sinks_of(params)},
            out);
   }
   if (few) {

@@ -7,6 +7,11 @@
 
 namespace mynah::cpu {
 
+void cap_scores(const Kernels& kernels, float* scores, int64_t n, float cap) {
+  kernels.unary(UnaryOp::Tanh, scores, n, scores);
+  kernels.affine(scores, n, cap, 0.0F, scores);
+}
+
 QueryBlock::QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& readers,
                        int64_t most_keys, const Tensor& q)
     : kernels_(kernels),
@@ -89,11 +94,12 @@ void QueryBlock::load(int64_t head, int64_t first, int64_t count) {
   std::fill_n(own_mean_, kQueryBlock, 0.0F);
   if (fast_ && tail_rows_ > 0) {
     products_with_mean(0, tail_rows_, *readers_.tail, head, tail_mean_);
-    for (int64_t r = 0; r < tail_rows_;) {
-      const Run run = run_from(r);
-      products_with_mean(r, std::min(run.end, tail_rows_), *run.keys, head, own_mean_);
-      r = run.end;
-    }
+  }
+  const int64_t rows = readers_.wants_whole_scores() ? count : tail_rows_;
+  for (int64_t r = 0; fast_ && r < rows;) {
+    const Run run = run_from(r);
+    products_with_mean(r, std::min(run.end, rows), *run.keys, head, own_mean_);
+    r = run.end;
   }
 }
 
@@ -141,6 +147,17 @@ void QueryBlock::score_tail(int64_t head) {
   }
 }
 
+// The queries' scores of their own keys, made whole and capped.
+void QueryBlock::cap_rows() {
+  for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
+    const Span& own = block_[static_cast<size_t>(r)].visible;
+    float* const row = scores_.data() + r * width_ + own.begin;
+    kernels_.affine(row, own.length, 1.0F, own_mean_[r], row);
+    cap_scores(kernels_, row, own.length, readers_.score_cap);
+    own_mean_[r] = 0.0F;
+  }
+}
+
 float QueryBlock::weigh(int64_t row, int64_t column, int64_t n, int64_t end, float shift) {
   const int64_t at = row * width_ + column;
   const auto rest = static_cast<size_t>(end - n);
@@ -154,7 +171,7 @@ float QueryBlock::weigh(int64_t row, int64_t column, int64_t n, int64_t end, flo
   return kernels_.exp_sum(to, n, shift, to);
 }
 
-void QueryBlock::weigh_rows() {
+void QueryBlock::weigh_rows(int64_t head) {
   const float group = std::log(static_cast<float>(readers_.tail_group));
   Run run{};
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
@@ -175,6 +192,8 @@ void QueryBlock::weigh_rows() {
     if (seen > 0) {
       largest = std::max(largest, kernels_.max(row + own_width_ + before, seen) + tail_shift);
     }
+    // Beside the keys' own largest, so that their weights keep their digits.
+    sink_weight_[r] = readers_.sinks == nullptr ? 0.0F : std::exp(readers_.sinks[head] - largest);
     weigh(r, run.first_key, 0, own.begin - run.first_key, largest);
     own_sum_[r] = weigh(r, own.begin, own.length, end_row(run) - own.begin, largest - own_mean_[r]);
     tail_sum_[r] = 0.0F;
@@ -239,7 +258,7 @@ void QueryBlock::mix(int64_t head, const Tensor& out) {
                 .adds = true});
   }
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
-    const float sum = own_sum_[r] + tail_sum_[r];
+    const float sum = own_sum_[r] + tail_sum_[r] + sink_weight_[r];
     kernels_.affine(
         mixed_.data() + r * width, d_, sum > 0 ? 1.0F / sum : 0.0F, 0.0F,
         out.data<float>() + block_[static_cast<size_t>(r)].row * out.stride(0) + head * d_);
@@ -252,7 +271,10 @@ void QueryBlock::attend(int64_t head, int64_t first, int64_t count, const Tensor
   if (tail_rows_ > 0) {
     score_tail(head);
   }
-  weigh_rows();
+  if (readers_.score_cap > 0.0F) {
+    cap_rows();
+  }
+  weigh_rows(head);
   mix(head, out);
 }
 

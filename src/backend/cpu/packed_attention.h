@@ -29,8 +29,16 @@ struct Readers {
   const KeysValues* tail = nullptr;
   int64_t tail_group = 1;
   int64_t heads = 1;
-  float scale = 1.0F;
+  float scale = 1.0F;            // where there is a cap: divided by it
+  float score_cap = 0.0F;        // 0: none
+  const float* sinks = nullptr;  // of each head; null: none
+
+  // Whether a score is what it is, and not only compared with others of its query.
+  [[nodiscard]] bool wants_whole_scores() const { return score_cap > 0.0F || sinks != nullptr; }
 };
+
+// n scores, of a scale that was divided by the cap.
+void cap_scores(const Kernels& kernels, float* scores, int64_t n, float cap);
 
 // Memory of one thread for blocks of queries, and what is done with it.
 class QueryBlock {
@@ -83,7 +91,8 @@ class QueryBlock {
   void mix_values(int64_t row, int64_t count, const MixedKeys& mixed);
   void score(int64_t head);
   void score_tail(int64_t head);
-  void weigh_rows();
+  void cap_rows();
+  void weigh_rows(int64_t head);
   // Scores [column, column + n) of a row to weights exp(score - shift), zero up to `end`; the sum
   // of the weights as they were before they were rounded.
   float weigh(int64_t row, int64_t column, int64_t n, int64_t end, float shift);
@@ -107,12 +116,13 @@ class QueryBlock {
   Scratch<uint8_t> weight_codes_;  // the scores' exponentials, 255 for 1
   Scratch<float> mixed_;
   // What the scores of a query's own keys and of the tail lack: its product with their means. 0
-  // where keys are exact, and where no tail is seen.
+  // where keys are exact, and where scores are only compared with others of the same keys.
   float own_mean_[kQueryBlock] = {};
   float tail_mean_[kQueryBlock] = {};
   // Sums of each row's weights.
   float own_sum_[kQueryBlock] = {};
   float tail_sum_[kQueryBlock] = {};
+  float sink_weight_[kQueryBlock] = {};
 };
 
 }  // namespace mynah::cpu

@@ -293,8 +293,11 @@ void CudaBackend::attend_in_place(const Tensor& q, const Tensor& k, const Tensor
     keys = memory_of(layout, packed.get()->data());
   }
   const PageTable& table = params.pages;
-  AttentionPlan plan(params.heads / params.kv_heads, params.causal,
-                     units_lines(processor_->level(), keys.type, keys.width, params.precision),
+  // Matrix units' kernels have no cap.
+  const int64_t lines = params.score_cap > 0.0F ? 0
+                                                : units_lines(processor_->level(), keys.type,
+                                                              keys.width, params.precision);
+  AttentionPlan plan(params.heads / params.kv_heads, params.causal, lines,
                      params.window > 0 ? params.window : simt::kNoWindow);
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span& queries = params.queries[u];
@@ -312,6 +315,8 @@ void CudaBackend::attend_in_place(const Tensor& q, const Tensor& k, const Tensor
              std::span(&queries, 1));
   }
   simt::AttentionArgs args = arguments(keys, params.kv_heads, d, params.scale);
+  args.score_cap = params.score_cap * std::numbers::log2e_v<float>;
+  args.sinks = params.sinks == nullptr ? nullptr : params.sinks->data<const float>();
   args.page_bits = table.rows > 0 ? std::countr_zero(static_cast<uint64_t>(table.rows)) : 0;
   attend(q, keys.type, plan, args, out);
 }

@@ -30,13 +30,13 @@ Tensor widened(Backend& backend, const Tensor& x) {
   return wide;
 }
 
-// Scores to probabilities, in place.
-void to_probabilities(std::vector<double>& scores) {
-  double highest = -INFINITY;
+// Scores to probabilities, in place; `sink` is the score of a key that nobody mixes.
+void to_probabilities(std::vector<double>& scores, double sink = -INFINITY) {
+  double highest = sink;
   for (const double score : scores) {
     highest = std::max(highest, score);
   }
-  double sum = 0.0;
+  double sum = sink == -INFINITY ? 0.0 : std::exp(sink - highest);
   for (double& score : scores) {
     score = std::exp(score - highest);
     sum += score;
@@ -109,9 +109,11 @@ void RefBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
           sum += static_cast<double>(row(q, query)[head * d + j]) *
                  at(k, params.pages.row(first + n), column + j);
         }
-        weights[static_cast<size_t>(n)] = sum * params.scale;
+        sum *= params.scale;
+        weights[static_cast<size_t>(n)] =
+            params.score_cap > 0 ? params.score_cap * std::tanh(sum / params.score_cap) : sum;
       }
-      to_probabilities(weights);
+      to_probabilities(weights, params.sinks == nullptr ? -INFINITY : row(*params.sinks, 0)[head]);
       for (int64_t j = 0; j < d; ++j) {
         double sum = 0.0;
         for (int64_t n = 0; n < visible.length; ++n) {

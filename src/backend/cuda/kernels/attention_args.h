@@ -70,12 +70,14 @@ struct AttentionArgs {
   int32_t head_dim;
   int32_t width;  // columns of a row of keys: head_dim, or more that are zero
   int32_t kv_heads;
-  int32_t group;      // heads of q that share a head of keys
-  float scale;        // of the dot products, times log2(e)
-  float tail_score;   // added to the tail's scores: log2 of the positions that a row stands for
-  int32_t causal;     // 1: each query sees one key more than the one before it
-  int32_t window;     // keys that a query sees at most, the last ones
-  int32_t page_bits;  // a page has 2^page_bits rows
+  int32_t group;       // heads of q that share a head of keys
+  float scale;         // of the dot products, times log2(e)
+  float score_cap;     // scores become cap * tanh(score / cap), times log2(e); 0: they do not
+  const float* sinks;  // of each head of q, what its sink scores; null: there are none
+  float tail_score;    // added to the tail's scores: log2 of the positions that a row stands for
+  int32_t causal;      // 1: each query sees one key more than the one before it
+  int32_t window;      // keys that a query sees at most, the last ones
+  int32_t page_bits;   // a page has 2^page_bits rows
   // Where segments of a tile are left for attention_merge: of each tile, head of keys, segment (z)
   // and line its sum of values (head_dim), and its mass.
   int32_t segments;  // of the longest tile

@@ -50,7 +50,8 @@ MYNAH_INLINE void merge(const AttentionArgs& args) {
         }
       }
     }
-    out[line.row * args.out_stride + line.head * args.head_dim + column] = normalised(mix, total);
+    out[line.row * args.out_stride + line.head * args.head_dim + column] =
+        normalised(args, line.head, mix, total);
   }
 }
 

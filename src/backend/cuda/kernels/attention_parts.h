@@ -9,6 +9,7 @@
 #pragma once
 
 #include "backend/cuda/kernels/attention_args.h"
+#include "backend/cuda/kernels/math.h"
 #include "backend/cuda/simt/simt.h"
 
 namespace mynah::simt {
@@ -17,6 +18,7 @@ inline namespace MYNAH_OF_LEVEL {
 
 inline constexpr int kTileKeys = kWarp;
 inline constexpr int kSegmentTiles = kSegmentKeys / kTileKeys;
+inline constexpr float kLog2E = 1.44269504F;
 
 // Peak and mass of some keys; a peak of -infinity: of none.
 struct Mass {
@@ -50,9 +52,25 @@ inline float fold(float total, float part, const Factors& factors) {
   return multiply_add(part, factors.part, total * factors.total);
 }
 
-// A mix to a result: zeros where no key was seen.
-inline float normalised(float mix, const Mass& mass) {
-  return mass.peak == -kInfinity ? 0.0F : mix / mass.sum;
+// What a sink adds to the sum of the weights beside this peak.
+MYNAH_INLINE float sink_weight(const AttentionArgs& args, int64_t head, float peak) {
+  float weight = 0.0F;
+  if (args.sinks != nullptr) {
+    const float sink = Global<const float>(args.sinks)[head];
+    weight = exp2_fast(sink * kLog2E - peak);
+  }
+  return weight;
+}
+
+// A mix of a head to a result: zeros where no key was seen.
+MYNAH_INLINE float normalised(const AttentionArgs& args, int64_t head, float mix,
+                              const Mass& mass) {
+  return mass.peak == -kInfinity ? 0.0F : mix / (mass.sum + sink_weight(args, head, mass.peak));
+}
+
+// A score, in units of log2, after the cap.
+MYNAH_INLINE float capped(const AttentionArgs& args, float score) {
+  return args.score_cap > 0.0F ? args.score_cap * tanh(score / args.score_cap) : score;
 }
 
 // A head of a query: its row of q, the head, and the keys that it sees.

@@ -38,7 +38,7 @@ MYNAH_INLINE void weigh(const AttentionArgs& args, const AttentionTile& tile,
   const Shared<float> own = block.weights.from(thread_index() * Lines);
   MYNAH_UNROLLED
   for (int l = 0; l < Lines; ++l) {
-    own[l] = scores[l] + (key < tile.own ? 0.0F : args.tail_score);
+    own[l] = capped(args, scores[l]) + (key < tile.own ? 0.0F : args.tail_score);
   }
   MYNAH_ROLLED
   for (int run = 0; run < Lines; run += kRun) {
@@ -128,7 +128,8 @@ MYNAH_INLINE void fold_warps(const AttentionArgs& args, const AttentionTile& til
       mix = fold(0.0F, mix, factors);
       const Line to = line_of(args, tile, rows, line);
       const Global<float> out(args.out);
-      out[to.row * args.out_stride + to.head * args.head_dim + column] = normalised(mix, total);
+      out[to.row * args.out_stride + to.head * args.head_dim + column] =
+          normalised(args, to.head, mix, total);
       continue;
     }
     const int64_t at = partial_at(args, block_index_x(), block_index_z(), line, Lines);

@@ -107,7 +107,7 @@ MYNAH_INLINE void weigh(const AttentionArgs& args, const AttentionTile& tile, in
     MYNAH_UNROLLED
     for (int n = 0; n < kOwnKeys; ++n) {
       const int number = first + key + n * kRow;
-      scores[i][n] += number < tile.own ? 0.0F : args.tail_score;
+      scores[i][n] = capped(args, scores[i][n]) + (number < tile.own ? 0.0F : args.tail_score);
       const bool sees = number < seen[i] && number >= seen[i] - args.window;
       scores[i][n] = sees ? scores[i][n] : -kInfinity;
       highest = maximum(highest, scores[i][n]);
@@ -194,7 +194,7 @@ MYNAH_INLINE void finish_segment(const AttentionArgs& args, const AttentionTile&
           if (!none) {
             total = fold(total, mixes[slice][i][j], factors);
           }
-          out[at + column] = last ? normalised(total, totals[i]) : total;
+          out[at + column] = last ? normalised(args, line.head, total, totals[i]) : total;
         }
       }
     }

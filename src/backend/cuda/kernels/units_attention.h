@@ -301,11 +301,12 @@ MYNAH_INLINE void write_results(
     float sum = masses[r].sum;
     sum += shuffle_xor(sum, 1);
     sum += shuffle_xor(sum, 2);
-    // Zeros where no key was seen.
-    const float inverse = masses[r].peak == -kInfinity ? 0.0F : 1.0F / sum;
     const int number = r * kGroup + lane() / 4;
     const int64_t own_row = shuffle(row, number);
     const int64_t own_head = shuffle(head, number);
+    sum += sink_weight(args, own_head, masses[r].peak);
+    // Zeros where no key was seen.
+    const float inverse = masses[r].peak == -kInfinity ? 0.0F : 1.0F / sum;
     const int column = lane() % 4 * 2;
     const Global<float> own =
         out.from(own_row * args.out_stride + own_head * args.head_dim + column);
