@@ -144,4 +144,27 @@ LinearWeight pack_conv1d(Backend& backend, const Tensor& w, DType storage, int64
   return backend.pack_conv1d(w, storage, groups);
 }
 
+ExpertWeights pack_experts(Backend& backend, int64_t experts,
+                           FunctionRef<Tensor(int64_t)> matrix_of, DType storage) {
+  MYNAH_CHECK(experts >= 1, "[pack_experts] ", std::to_string(experts), " experts");
+  ExpertWeights all;
+  for (int64_t expert = 0; expert < experts; ++expert) {
+    const LinearWeight own = pack_linear(backend, matrix_of(expert), storage);
+    const int64_t bytes = own.data.elements();
+    if (!all.defined()) {
+      // Kernels read whole units, and lines of a cache, from where a matrix begins.
+      constexpr int64_t kUnit = 256;
+      const int64_t apart = (bytes + kUnit - 1) / kUnit * kUnit;
+      all = {experts, own.out_features, own.in_features, own.dtype,
+             empty(backend, {experts, apart}, DType::U8)};
+    }
+    MYNAH_CHECK(own.out_features == all.out_features && own.in_features == all.in_features &&
+                    bytes <= all.data.dim(1),
+                "[pack_experts] expert ", std::to_string(expert), " is of another shape");
+    copy_into(backend, own.data.reshape({1, bytes}),
+              all.data.narrow(0, expert, 1).narrow(1, 0, bytes));
+  }
+  return all;
+}
+
 }  // namespace mynah::ops

@@ -56,12 +56,20 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 // Packs w (out, in / groups, kernel), in host memory, for conv1d().
 [[nodiscard]] LinearWeight pack_conv1d(Backend& backend, const Tensor& w, DType storage,
                                        int64_t groups = 1);
+// Packs a matrix (out, in) for each expert, of host memory and one type; matrix_of(e) makes it.
+[[nodiscard]] ExpertWeights pack_experts(Backend& backend, int64_t experts,
+                                         FunctionRef<Tensor(int64_t)> matrix_of, DType storage);
 
 // Products.
 
 // x (rows, in) -> (rows, out): activation(x W^T + bias) + residual.
 [[nodiscard]] Tensor linear(Backend& backend, const Tensor& x, const LinearWeight& w,
                             const LinearParams& params = {});
+// Rows through the experts' matrices that `routes` (rows, k) i32 names, each in [0, w.experts): x
+// (rows, in), of which each row goes to k experts, or (rows * k, in), a row for each route ->
+// (rows * k, out), with the expert's bias.
+[[nodiscard]] Tensor routed_linear(Backend& backend, const Tensor& x, const Tensor& routes,
+                                   const ExpertWeights& w, const RoutedParams& params = {});
 // a (batch, m, k), b (batch, k, n), or (batch, n, k) with transpose_b -> (batch, m, n).
 [[nodiscard]] Tensor matmul(Backend& backend, const Tensor& a, const Tensor& b,
                             bool transpose_b = false);
@@ -146,9 +154,9 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 [[nodiscard]] Tensor minimum(Backend& backend, const Tensor& a, const Tensor& b);
 // scale * x + shift.
 [[nodiscard]] Tensor affine(Backend& backend, const Tensor& x, float scale, float shift = 0.0F);
-// x (..., 2 d) -> (..., d): activation(first half) * second half (Shazeer 2020, arXiv:2002.05202,
-// equation 5: SwiGLU with Silu).
-[[nodiscard]] Tensor gated(Backend& backend, const Tensor& x, Activation activation);
+// x (..., 2 d) -> (..., d): gates and values side by side (Shazeer 2020, arXiv:2002.05202, equation
+// 5: SwiGLU with Silu).
+[[nodiscard]] Tensor gated(Backend& backend, const Tensor& x, const GatedParams& params = {});
 // x where x >= 0, slope * x below.
 [[nodiscard]] Tensor leaky_relu(Backend& backend, const Tensor& x, float slope);
 // x (..., d), alpha (d), none of it 0 -> x + sin(alpha x)^2 / alpha, channel by channel (Ziyin,

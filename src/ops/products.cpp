@@ -30,6 +30,24 @@ Tensor linear(Backend& backend, const Tensor& x, const LinearWeight& w,
   return out;
 }
 
+Tensor routed_linear(Backend& backend, const Tensor& x, const Tensor& routes,
+                     const ExpertWeights& w, const RoutedParams& params) {
+  const char* op = "routed_linear";
+  MYNAH_CHECK(w.defined(), "[routed_linear] w is not defined");
+  expect(backend, op, "routes", routes, {"rows", "k"}, DType::I32);
+  expect(backend, op, "x", x, {"rows", w.in_features});
+  MYNAH_CHECK(x.dim(0) == routes.dim(0) || x.dim(0) == routes.elements(), "[", op, "] x of ",
+              x.shape().str(), " for routes ", routes.shape().str());
+  if (params.bias != nullptr) {
+    expect(backend, op, "bias", *params.bias, {w.experts, w.out_features});
+  }
+  Tensor out = empty(backend, {routes.elements(), w.out_features});
+  if (out.elements() > 0) {
+    backend.routed_linear(x, contiguous(backend, routes), w, params, out);
+  }
+  return out;
+}
+
 Tensor matmul(Backend& backend, const Tensor& a, const Tensor& b, bool transpose_b) {
   expect(backend, "matmul", "a", a, {"batch", "m", "k"});
   if (transpose_b) {

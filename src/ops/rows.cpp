@@ -166,15 +166,17 @@ Tensor affine(Backend& backend, const Tensor& x, float scale, float shift) {
   });
 }
 
-Tensor gated(Backend& backend, const Tensor& x, Activation activation) {
+Tensor gated(Backend& backend, const Tensor& x, const GatedParams& params) {
   expect_type(backend, "gated", "x", x);
   MYNAH_CHECK(x.rank() >= 1 && x.dim(-1) % 2 == 0, "[gated] x must be (..., 2 d), got ",
               x.shape().str());
+  MYNAH_CHECK(params.limit > 0 && params.scale > 0, "[gated] a limit of ",
+              std::to_string(params.limit), ", a scale of ", std::to_string(params.scale));
   std::vector<int64_t> sizes(x.shape().sizes().begin(), x.shape().sizes().end());
   sizes.back() /= 2;
   Tensor out = empty(backend, Shape(sizes));
   if (out.elements() > 0) {
-    backend.gated(as_rows(backend, x), activation, as_rows(backend, out));
+    backend.gated(as_rows(backend, x), params, as_rows(backend, out));
   }
   return out;
 }

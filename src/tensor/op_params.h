@@ -50,6 +50,39 @@ struct LinearWeight {
   [[nodiscard]] bool defined() const { return data.defined(); }
 };
 
+// Matrices (out_features, in_features) of several experts, each laid out as a LinearWeight of its
+// own.
+struct ExpertWeights {
+  int64_t experts = 0;
+  int64_t out_features = 0;
+  int64_t in_features = 0;
+  DType dtype = DType::F32;
+  Tensor data;  // (experts, bytes of each) U8; only the backend that packed it can read it
+
+  [[nodiscard]] bool defined() const { return data.defined(); }
+
+  [[nodiscard]] LinearWeight of(int64_t expert) const {
+    return {out_features, in_features, dtype, data.narrow(0, expert, 1).reshape({data.dim(1)})};
+  }
+};
+
+// Products of rows with the matrices of the experts that each was sent to (Shazeer et al. 2017,
+// arXiv:1701.06538).
+struct RoutedParams {
+  const Tensor* bias = nullptr;  // (experts, out) f32
+  Precision precision = Precision::Exact;
+};
+
+// A gate and what it lets through: activation(scale * g) / scale * (v + shift), where g is the gate
+// but `limit` at most, and v the value between -limit and limit. (SwiGLU is Silu and the rest as it
+// is; gpt-oss's clamped one has 1.702, 7 and 1.)
+struct GatedParams {
+  Activation activation = Activation::Silu;
+  float limit = std::numeric_limits<float>::infinity();
+  float scale = 1.0F;
+  float shift = 0.0F;
+};
+
 // y = activation(x W^T + bias) + residual.
 struct LinearParams {
   const Tensor* bias = nullptr;      // (out) f32

@@ -4,6 +4,20 @@
 
 namespace mynah::cases {
 
+ProductError product_error(std::span<const float> x, const float* w) {
+  ProductError e;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const float product = x[k] * w[k];
+    e.magnitude += std::fabs(product);
+    e.squares += product * product;
+    e.weight_sum += std::fabs(w[k]);
+    e.weight_norm += w[k] * w[k];
+    e.peak = std::max(e.peak, std::fabs(x[k]));
+  }
+  e.weight_norm = std::sqrt(e.weight_norm);
+  return e;
+}
+
 float product_bound(const ProductError& e, int64_t n, DType weight, Precision precision) {
   // The steepest activation is gelu: its slope reaches 1.13. Sigmoid and tanh err by a few epsilons
   // of 1 wherever they are.

@@ -55,6 +55,9 @@ struct ProductError {
   float peak = 0.0F;         // largest |x| of the row
 };
 
+// Of x and a row of weights.
+ProductError product_error(std::span<const float> x, const float* w);
+
 // The bound of a product of length n. Fast adds the rounding of activations: to int8 with one scale
 // a row where the weight is int8 or of a block type, to bfloat16 where it is bfloat16, to half
 // precision (on some devices) where it is that. Each as the lesser of the worst case and six

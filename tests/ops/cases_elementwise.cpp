@@ -135,24 +135,27 @@ OpCase leaky_relu_case(int64_t rows, int64_t d, float slope, Layout layout) {
   return c;
 }
 
-OpCase gated_case(Activation activation, int64_t rows, int64_t d, Layout layout) {
+OpCase gated_case(const GatedParams& params, int64_t rows, int64_t d, Layout layout) {
   OpCase c;
   c.op = "gated";
-  c.name = fmt::format("{} ({}, {}){}", activation == Activation::Silu ? "silu" : "gelu_tanh", rows,
-                       d, layout == Layout::Strided ? " strided" : "");
+  c.name = fmt::format(
+      "{} ({}, {}){}{}", params.activation == Activation::Silu ? "silu" : "gelu_tanh", rows, d,
+      params.shift != 0.0F ? " limited" : "", layout == Layout::Strided ? " strided" : "");
   c.prepare = [=](Backend& backend) -> Step {
     const Tensor x = matrix(backend, normals(rows * 2 * d, 1, 4.0F), rows, 2 * d, layout);
-    return [=, &backend]() -> std::vector<Tensor> { return {ops::gated(backend, x, activation)}; };
+    return [=, &backend]() -> std::vector<Tensor> { return {ops::gated(backend, x, params)}; };
   };
-  // The activation's own error, as kUnary has it, times what it is multiplied with; and a rounding.
+  // The activation's own error, as kUnary has it, times what it is multiplied with; and the
+  // roundings of a product, or of two more by the scale and a sum.
   c.bound = [=](const std::vector<Values>& expected) {
     const std::vector<float> x = normals(rows * 2 * d, 1, 4.0F);
     std::vector<Values> bounds = expected;
     for (int64_t i = 0; i < rows * d; ++i) {
       const auto at = static_cast<size_t>(i / d * 2 * d + i % d);
+      const float value = std::fabs(x[at + static_cast<size_t>(d)]) + params.shift;
       bounds[0][static_cast<size_t>(i)] =
-          kEpsilon * (6.0F * std::fabs(x[at] * x[at + static_cast<size_t>(d)]) +
-                      3.0F * std::fabs(expected[0][static_cast<size_t>(i)]));
+          kEpsilon *
+          (8.0F * std::fabs(x[at]) * value + 5.0F * std::fabs(expected[0][static_cast<size_t>(i)]));
     }
     return bounds;
   };
@@ -295,11 +298,12 @@ void add_elementwise_cases(std::vector<OpCase>& table) {
     const Layout layout = d % 2 == 0 ? Layout::Contiguous : Layout::Strided;
     table.push_back(leaky_relu_case(3, d, 0.1F, layout));
     table.push_back(snake_case(3, d, 2.0F, layout));
-    table.push_back(gated_case(Activation::Silu, 3, d, layout));
-    table.push_back(gated_case(Activation::GeluTanh, 1, d, layout));
+    table.push_back(gated_case({}, 3, d, layout));
+    table.push_back(gated_case({.activation = Activation::GeluTanh}, 1, d, layout));
+    table.push_back(gated_case({.limit = 7.0F, .scale = 1.702F, .shift = 1.0F}, 5, d, layout));
   }
-  table.push_back(gated_case(Activation::Silu, 0, 5, Layout::Contiguous));
-  OpCase gated = gated_case(Activation::Silu, 512, 1536, Layout::Contiguous);
+  table.push_back(gated_case({}, 0, 5, Layout::Contiguous));
+  OpCase gated = gated_case({}, 512, 1536, Layout::Contiguous);
   gated.large = true;
   table.push_back(std::move(gated));
   table.push_back(leaky_relu_case(0, 5, 0.1F, Layout::Contiguous));

@@ -73,16 +73,7 @@ std::vector<Values> bound(const LinearRow& row) {
   for (int64_t i = 0; i < row.rows; ++i) {
     const float* x = inputs.x.data() + i * row.in;
     for (int64_t j = 0; j < row.out; ++j) {
-      ProductError e;
-      for (int64_t k = 0; k < row.in; ++k) {
-        const float product = x[k] * w[j * row.in + k];
-        e.magnitude += std::fabs(product);
-        e.squares += product * product;
-        e.weight_sum += std::fabs(w[j * row.in + k]);
-        e.weight_norm += w[j * row.in + k] * w[j * row.in + k];
-        e.peak = std::max(e.peak, std::fabs(x[k]));
-      }
-      e.weight_norm = std::sqrt(e.weight_norm);
+      ProductError e = product_error({x, static_cast<size_t>(row.in)}, w + j * row.in);
       e.magnitude += row.bias ? std::fabs(inputs.bias[static_cast<size_t>(j)]) : 0.0F;
       e.magnitude +=
           row.residual ? std::fabs(inputs.residual[static_cast<size_t>(i * row.out + j)]) : 0.0F;

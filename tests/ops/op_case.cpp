@@ -17,6 +17,7 @@ Arithmetic arithmetic_of(DType weight, Precision precision) {
 std::vector<OpCase> op_cases() {
   std::vector<OpCase> table;
   add_linear_cases(table);
+  add_routed_cases(table);
   add_product_cases(table);
   add_conv1d_cases(table);
   add_conv_transpose_cases(table);

@@ -56,6 +56,7 @@ OpCase timed_conv1d_case(int64_t in, int64_t out, int64_t stride, DType dtype, P
 
 // The rows of one group of operations, appended.
 void add_linear_cases(std::vector<OpCase>& table);
+void add_routed_cases(std::vector<OpCase>& table);
 void add_product_cases(std::vector<OpCase>& table);
 void add_conv1d_cases(std::vector<OpCase>& table);
 void add_conv_transpose_cases(std::vector<OpCase>& table);

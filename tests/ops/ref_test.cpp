@@ -232,7 +232,7 @@ TEST_F(RefTest, RopeTurnsPairsByTheirPosition) {
 }
 
 TEST_F(RefTest, AGateIsMultipliedWithTheOtherHalf) {
-  EXPECT_THAT(host(ops::gated(ref_, make({-1, 2, 3, 4}, {1, 4}), Activation::Relu)),
+  EXPECT_THAT(host(ops::gated(ref_, make({-1, 2, 3, 4}, {1, 4}), {.activation = Activation::Relu})),
               ElementsAre(0, 8));
 }
 

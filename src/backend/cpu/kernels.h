@@ -226,8 +226,8 @@ struct Kernels {
   // exponentials before they were rounded.
   float (*exp_codes)(const float* x, int64_t n, float shift, uint8_t* out);
   void (*affine)(const float* x, int64_t n, float a, float b, float* out);
-  // x (2 n) -> out (n): activation(x[i]) * x[n + i].
-  void (*gated)(Activation activation, const float* x, int64_t n, float* out);
+  // x (2 n) -> out (n): gates x[i], values x[n + i].
+  void (*gated)(const GatedParams& how, const float* x, int64_t n, float* out);
   void (*leaky_relu)(const float* x, int64_t n, float slope, float* out);
   // out = x + sin(alpha * x)^2 / alpha, alpha (n).
   void (*snake)(const float* x, const float* alpha, int64_t n, float* out);

@@ -338,9 +338,22 @@ void binary(BinaryOp op, const float* a, const float* b, int64_t b_step, int64_t
   }
 }
 
-void gated(Activation activation, const float* x, int64_t n, float* out) {
-  with_activation(activation, [&](const auto& activate) HWY_ATTR {
-    map2(x, x + n, 1, n, out, [&](V v, V by) HWY_ATTR { return hn::Mul(activate(v), by); });
+void gated(const GatedParams& how, const float* x, int64_t n, float* out) {
+  const F f;
+  const V limit = hn::Set(f, how.limit);
+  const V lowest = hn::Neg(limit);
+  const V scale = hn::Set(f, how.scale);
+  const V inverse = hn::Set(f, 1.0F / how.scale);
+  const V shift = hn::Set(f, how.shift);
+  // Not Min and Max, which lose what is no number.
+  const auto most = [&](V v) HWY_ATTR { return hn::IfThenElse(hn::Gt(v, limit), limit, v); };
+  with_activation(how.activation, [&](const auto& activate) HWY_ATTR {
+    map2(x, x + n, 1, n, out, [&](V gate, V value) HWY_ATTR {
+      const V open = hn::Mul(activate(hn::Mul(most(gate), scale)), inverse);
+      const V limited = most(value);
+      const V within = hn::IfThenElse(hn::Lt(limited, lowest), lowest, limited);
+      return hn::Mul(open, hn::Add(within, shift));
+    });
   });
 }
 
@@ -413,9 +426,9 @@ void CpuBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
            [&](int64_t r) { kernels_.affine(row_of(x, r), x.dim(1), a, b, writable_row(out, r)); });
 }
 
-void CpuBackend::gated(const Tensor& x, Activation activation, const Tensor& out) {
+void CpuBackend::gated(const Tensor& x, const GatedParams& params, const Tensor& out) {
   for_rows(out.dim(0), out.dim(1) * kCostlyElement, [&](int64_t r) {
-    kernels_.gated(activation, row_of(x, r), out.dim(1), writable_row(out, r));
+    kernels_.gated(params, row_of(x, r), out.dim(1), writable_row(out, r));
   });
 }
 

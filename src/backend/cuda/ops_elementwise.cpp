@@ -69,12 +69,17 @@ void CudaBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
   launch(kernels::affine, grid_of(at), kElementThreads, {.at = at, .scale = a, .shift = b});
 }
 
-void CudaBackend::gated(const Tensor& x, Activation activation, const Tensor& out) {
+void CudaBackend::gated(const Tensor& x, const GatedParams& params, const Tensor& out) {
   simt::ElementwiseArgs at = elementwise(x, out, out.dim(0) == 1);
   at.columns = out.dim(1);
   at.aligned = at.aligned && out.dim(1) % kEach == 0;
   launch(kernels::gated, grid_of(at), kElementThreads,
-         {.at = at, .values = out.dim(1), .activation = static_cast<simt::Activation>(activation)});
+         {.at = at,
+          .values = out.dim(1),
+          .activation = static_cast<simt::Activation>(params.activation),
+          .limit = params.limit,
+          .scale = params.scale,
+          .shift = params.shift});
 }
 
 void CudaBackend::leaky_relu(const Tensor& x, float slope, const Tensor& out) {

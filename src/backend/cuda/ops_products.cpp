@@ -35,6 +35,7 @@ constexpr int64_t kLeastGroupColumns = 16;
 
 struct ProductKernels {
   DType dtype;
+  Kernel<simt::RoutedArgs> routed;
   Kernel<simt::LinearArgs> rows;
   Kernel<simt::LinearArgs> few_rows;
   Kernel<simt::LinearArgs> int8_rows;  // where there are no such: the f32 ones
@@ -42,12 +43,12 @@ struct ProductKernels {
 };
 
 const ProductKernels& kernels_for(DType dtype) {
-#define MYNAH_FLOAT_ENTRY(storage, type)                                                     \
-  {DType::storage, kernels::linear_##type, kernels::few_rows_##type, kernels::linear_##type, \
-   kernels::few_rows_##type}
-#define MYNAH_CODES_ENTRY(storage, type)                                                          \
-  {DType::storage, kernels::linear_##type, kernels::few_rows_##type, kernels::linear_int8_##type, \
-   kernels::few_rows_int8_##type}
+#define MYNAH_FLOAT_ENTRY(storage, type)                                     \
+  {DType::storage,           kernels::routed_##type, kernels::linear_##type, \
+   kernels::few_rows_##type, kernels::linear_##type, kernels::few_rows_##type}
+#define MYNAH_CODES_ENTRY(storage, type)                                          \
+  {DType::storage,           kernels::routed_##type,      kernels::linear_##type, \
+   kernels::few_rows_##type, kernels::linear_int8_##type, kernels::few_rows_int8_##type}
   static constexpr auto kTable = std::to_array<ProductKernels>({
       MYNAH_FLOAT_ENTRY(F32, f32),
       MYNAH_FLOAT_ENTRY(F16, f16),
@@ -116,6 +117,31 @@ simt::Finish finish_of(const Params& params, const Tensor& out) {
           .columns = out.dim(1),
           .activation = static_cast<simt::Activation>(params.activation),
           .aligned = aligned(out) && (residual == nullptr || aligned(*residual))};
+}
+
+// How a kernel for few rows in f32 is launched.
+struct FewRowsLaunch {
+  GridSize grid;
+  int threads;
+  size_t shared_bytes;
+  int panels;  // LinearArgs::panels
+};
+
+FewRowsLaunch few_rows_launch(const simt::LinearArgs& args) {
+  // A block of several panels reads x less often, one of a single panel leaves more blocks.
+  const int64_t all = args.weights.panels;
+  const int panels = all >= 4 * kManyBlocks ? 4 : all >= 2 * kManyBlocks ? 2 : 1;
+  // Of a panel: two warps at least, so that each of its results has a thread.
+  const auto warps = static_cast<int>(std::clamp<int64_t>(
+      blocks_for(args.weights.chunks, kFewRowsChunks), 2, kFewRowsWarps / panels));
+  const simt::FewRowsMemory memory{
+      .rows = static_cast<int>(std::min<int64_t>(args.finish.rows, kFewRows)),
+      .chunks = warps * kFewRowsChunks,
+      .panels = panels};
+  return {.grid = {.x = blocks_for(all, panels), .y = blocks_for(args.finish.rows, kFewRows)},
+          .threads = warps * panels * simt::kWarpThreads,
+          .shared_bytes = static_cast<size_t>(memory.float_elements()) * sizeof(float),
+          .panels = panels};
 }
 
 GridSize tiles_of(int64_t rows, int64_t columns) {
@@ -192,20 +218,9 @@ void CudaBackend::linear_int8(const simt::Rows& x, const simt::Windows* windows,
 }
 
 void CudaBackend::launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args) {
-  // A block of several panels reads x less often, one of a single panel leaves more blocks.
-  const int64_t panels = args.weights.panels;
-  args.panels = panels >= 4 * kManyBlocks ? 4 : panels >= 2 * kManyBlocks ? 2 : 1;
-  // Of a panel: two warps at least, so that each of its results has a thread.
-  const auto warps = static_cast<int>(std::clamp<int64_t>(
-      blocks_for(args.weights.chunks, kFewRowsChunks), 2, kFewRowsWarps / args.panels));
-  const simt::FewRowsMemory memory{
-      .rows = static_cast<int>(std::min<int64_t>(args.finish.rows, kFewRows)),
-      .chunks = warps * kFewRowsChunks,
-      .panels = args.panels};
-  launch(kernel,
-         {.x = blocks_for(panels, args.panels), .y = blocks_for(args.finish.rows, kFewRows)},
-         warps * args.panels * simt::kWarpThreads, args,
-         static_cast<size_t>(memory.float_elements()) * sizeof(float));
+  const FewRowsLaunch sizes = few_rows_launch(args);
+  args.panels = sizes.panels;
+  launch(kernel, sizes.grid, sizes.threads, args, sizes.shared_bytes);
 }
 
 void CudaBackend::launch_coded_few_rows(const Kernel<simt::LinearArgs>& kernel,
@@ -225,6 +240,31 @@ void CudaBackend::launch_coded_few_rows(const Kernel<simt::LinearArgs>& kernel,
          {.x = blocks_for(panels, args.panels), .y = blocks_for(args.finish.rows, kFewRows)},
          warps * simt::kWarpThreads, args,
          static_cast<size_t>(memory.int8_elements()) * sizeof(float));
+}
+
+void CudaBackend::routed_linear(const Tensor& x, const Tensor& routes, const ExpertWeights& w,
+                                const RoutedParams& params, const Tensor& out) {
+  // Of one row, whose columns a bias of each expert has.
+  const Tensor first = out.narrow(0, 0, 1);
+  simt::RoutedArgs args{.linear = {.x = rows_of(x),
+                                   .in = w.in_features,
+                                   .aligned = aligned(x),
+                                   .coded = {},
+                                   .panels = 1,
+                                   .weights = weights_of(w.of(0)),
+                                   .finish = finish_of(LinearParams{.bias = params.bias}, first)},
+                        .routes = routes.data<const int32_t>(),
+                        .first = 0,
+                        .each = out.dim(0) / x.dim(0),
+                        .expert_bytes = w.data.stride(0),
+                        .experts = static_cast<int32_t>(w.experts)};
+  FewRowsLaunch sizes = few_rows_launch(args.linear);
+  args.linear.panels = sizes.panels;
+  constexpr int64_t kMostDeep = 65535;  // blocks of a grid in z
+  for (; args.first < out.dim(0); args.first += sizes.grid.z) {
+    sizes.grid.z = std::min(kMostDeep, out.dim(0) - args.first);
+    launch(kernels_for(w.dtype).routed, sizes.grid, sizes.threads, args, sizes.shared_bytes);
+  }
 }
 
 CodedBuffers CudaBackend::code_rows(const simt::Rows& x, const simt::Windows* windows, int64_t rows,

@@ -112,12 +112,15 @@ void RefBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Ten
   }
 }
 
-void RefBackend::gated(const Tensor& x, Activation activation, const Tensor& out) {
+void RefBackend::gated(const Tensor& x, const GatedParams& params, const Tensor& out) {
   const int64_t d = out.dim(1);
+  const double scale = params.scale;
   for (int64_t i = 0; i < out.dim(0); ++i) {
     for (int64_t j = 0; j < d; ++j) {
-      row(out, i)[j] =
-          static_cast<float>(ref::activate(activation, row(x, i)[j]) * row(x, i)[d + j]);
+      const double gate = std::min(row(x, i)[j], params.limit);
+      const double value = std::clamp(row(x, i)[d + j], -params.limit, params.limit);
+      row(out, i)[j] = static_cast<float>(ref::activate(params.activation, scale * gate) / scale *
+                                          (value + params.shift));
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include "backend/ref/access.h"
 #include "backend/ref/ref_backend.h"
+#include "base/check.h"
 
 namespace mynah {
 
@@ -27,6 +28,24 @@ void RefBackend::linear(const Tensor& x, const LinearWeight& w, const LinearPara
         sum += static_cast<double>(a[k]) * b[k];
       }
       row(out, i)[j] = finish(sum, params.bias, params.residual, params.activation, i, j);
+    }
+  }
+}
+
+void RefBackend::routed_linear(const Tensor& x, const Tensor& routes, const ExpertWeights& w,
+                               const RoutedParams& params, const Tensor& out) {
+  const int64_t each = out.dim(0) / x.dim(0);
+  for (int64_t i = 0; i < out.dim(0); ++i) {
+    const int32_t expert = routes.data<int32_t>()[i];
+    MYNAH_CHECK(expert >= 0 && expert < w.experts, "[routed_linear] expert ",
+                std::to_string(expert), " of ", std::to_string(w.experts));
+    const LinearWeight own = w.of(expert);
+    for (int64_t j = 0; j < w.out_features; ++j) {
+      double sum = params.bias == nullptr ? 0.0 : row(*params.bias, expert)[j];
+      for (int64_t k = 0; k < w.in_features; ++k) {
+        sum += static_cast<double>(row(x, i / each)[k]) * weight_row(own, j)[k];
+      }
+      row(out, i)[j] = static_cast<float>(sum);
     }
   }
 }

@@ -176,7 +176,7 @@ Tensor Model::attention(const Block& block, int64_t layer, const Tensor& x, cons
 
 Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
   const Tensor hidden = ops::gated(backend(), block.gate_up(block.ffn_norm(x)),
-                                   config_.activation);  // (tokens, feed_forward)
+                                   {.activation = config_.activation});  // (tokens, feed_forward)
   if (config_.normed_results) {
     return ops::add(backend(), x, block.post_ffn_norm(block.down(hidden)));
   }

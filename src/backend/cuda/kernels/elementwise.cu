@@ -185,8 +185,16 @@ MYNAH_KERNEL(gated, GatedArgs, kThreads) {
     Values values = load(x, place.column, place.count, args.at.aligned);
     const Values others = load(x, args.values + place.column, place.count, args.at.aligned);
     const Activation activation = args.activation;
-    combine(values, others,
-            [=](float gate, float value) { return activate(activation, gate) * value; });
+    const float limit = args.limit;
+    const float scale = args.scale;
+    const float inverse = 1.0F / scale;
+    const float shift = args.shift;
+    // What is no number stays so.
+    const auto most = [=](float number) { return number > limit ? limit : number; };
+    combine(values, others, [=](float gate, float value) {
+      const float within = most(value) < -limit ? -limit : most(value);
+      return activate(activation, scale * most(gate)) * inverse * (within + shift);
+    });
     store(values, out, place.column, place.count, args.at.aligned);
   }
 }

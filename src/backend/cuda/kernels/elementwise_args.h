@@ -51,11 +51,15 @@ struct AffineArgs {
   float shift;
 };
 
-// x has the gates, and `values` columns behind each what it is multiplied with.
+// x has the gates, and `values` columns behind each what it is multiplied with; the rest as
+// GatedParams has it.
 struct GatedArgs {
   ElementwiseArgs at;
   int64_t values;
   Activation activation;
+  float limit;
+  float scale;
+  float shift;
 };
 
 struct LeakyReluArgs {

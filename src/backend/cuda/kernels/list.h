@@ -13,6 +13,7 @@
 #include "backend/cuda/kernels/norm_args.h"
 #include "backend/cuda/kernels/product_args.h"
 #include "backend/cuda/kernels/reduction_args.h"
+#include "backend/cuda/kernels/routed_args.h"
 #include "backend/cuda/kernels/rows_args.h"
 #include "backend/cuda/kernels/sample_args.h"
 #include "backend/cuda/kernels/spectrum_args.h"
@@ -28,6 +29,7 @@
   MYNAH_SPECTRUM_KERNELS(X)      \
   MYNAH_SAMPLE_KERNELS(X)        \
   MYNAH_PRODUCT_KERNELS(X)       \
+  MYNAH_ROUTED_KERNELS(X)        \
   MYNAH_UNITS_PRODUCT_KERNELS(X) \
   MYNAH_ATTENTION_KERNELS(X)     \
   MYNAH_LSTM_KERNELS(X)          \
