@@ -3,11 +3,8 @@
 namespace mynah {
 
 Result<RmsNorm> RmsNorm::load(const Weights& w, int64_t width, float epsilon) {
-  RmsNorm norm;
-  norm.backend_ = &w.backend();
-  norm.epsilon_ = epsilon;
-  MYNAH_TRY(norm.gamma_, w.get("weight", {width}));
-  return norm;
+  MYNAH_TRY(Tensor gamma, w.get("weight", {width}));
+  return RmsNorm(w.backend(), std::move(gamma), epsilon);
 }
 
 Tensor RmsNorm::operator()(const Tensor& x) const {

@@ -10,6 +10,10 @@ class RmsNorm {
  public:
   RmsNorm() = default;
 
+  // gamma (width).
+  RmsNorm(Backend& backend, Tensor gamma, float epsilon)
+      : backend_(&backend), gamma_(std::move(gamma)), epsilon_(epsilon) {}
+
   // w holds "weight" (width).
   static Result<RmsNorm> load(const Weights& w, int64_t width, float epsilon);
 

@@ -173,25 +173,41 @@ Result<DType> Weights::storage_for(const StoredTensor& tensor, int64_t in) const
   return storage;
 }
 
+std::optional<Tensor> Weights::cached(const std::string& blob_name) const {
+  std::optional<Blob> blob;
+  if (model_->cache != nullptr) {
+    blob = model_->cache->find(blob_name);
+  }
+  if (!blob) {
+    return std::nullopt;
+  }
+  const auto size = static_cast<int64_t>(blob->bytes.size());
+  return ops::to_device(backend(),
+                        {wrap_host_memory(blob->bytes.data(), blob->bytes.size(), blob->owner),
+                         0,
+                         {size},
+                         DType::U8,
+                         kHost});
+}
+
+void Weights::add_to_cache(const std::string& blob_name, const Tensor& data) const {
+  if (model_->cache != nullptr) {
+    std::vector<std::byte> bytes(storage_bytes(data.dtype(), data.elements()));
+    backend().download(data, bytes.data());
+    // A cache that cannot be written costs time at the next start, nothing else.
+    (void)model_->cache->add(blob_name, bytes);
+  }
+}
+
 template <class Pack>
 Result<LinearWeight> Weights::packed(const std::string& name, DType storage, int64_t out,
                                      int64_t in, Pack pack) const {
-  BlobCache* const cache = model_->cache;
   const std::string blob_name = fmt::format("{}:{}", name, mynah::name(storage));
-  if (cache != nullptr) {
-    if (std::optional<Blob> blob = cache->find(blob_name)) {
-      const Tensor data(wrap_host_memory(blob->bytes.data(), blob->bytes.size(), blob->owner), 0,
-                        {static_cast<int64_t>(blob->bytes.size())}, DType::U8, kHost);
-      return LinearWeight{out, in, storage, ops::to_device(backend(), data)};
-    }
+  if (std::optional<Tensor> data = cached(blob_name)) {
+    return LinearWeight{out, in, storage, std::move(*data)};
   }
   LinearWeight weight = pack();
-  if (cache != nullptr) {
-    std::vector<std::byte> bytes(storage_bytes(weight.data.dtype(), weight.data.elements()));
-    backend().download(weight.data, bytes.data());
-    // A cache that cannot be written costs time at the next start, nothing else.
-    (void)cache->add(blob_name, bytes);
-  }
+  add_to_cache(blob_name, weight.data);
   return weight;
 }
 
@@ -263,6 +279,78 @@ Result<Tensor> Weights::stacked_bias(std::span<const std::string_view> names, in
       ops::copy_into(backend(), values, bias.narrow(0, begin, stored[0]));
     }
     begin += stored[0];
+  }
+  return bias;
+}
+
+Result<ExpertWeights> Weights::experts(std::span<const std::string_view> names, int64_t experts,
+                                       int64_t out, int64_t in) const {
+  std::vector<const StoredTensor*> parts;
+  int64_t rows = 0;
+  for (const std::string_view name : names) {
+    const std::string matrices = fmt::format("{}.weight", name);
+    MYNAH_TRY(const Shape stored, shape(matrices));
+    MYNAH_TRY(const StoredTensor* part,
+              find(matrices, {experts, stored.rank() == 3 ? stored[1] : out, in}));
+    if (has_scales(*part) || part->dtype != (parts.empty() ? part : parts.front())->dtype) {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("{}: experts of type {} are not supported here", path(matrices),
+                              mynah::name(part->dtype)));
+    }
+    rows += stored[1];
+    parts.push_back(part);
+  }
+  const std::string all = path(fmt::format("{}", fmt::join(names, "+")));
+  if (rows != out) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted {} rows in sum, found {}", all, out, rows));
+  }
+  MYNAH_TRY(const DType storage, storage_for(*parts.front(), in));
+  const std::string blob_name = fmt::format("{}:{}", all, mynah::name(storage));
+  if (std::optional<Tensor> data = cached(blob_name); data && data->elements() % experts == 0) {
+    return ExpertWeights{experts, out, in, storage,
+                         data->reshape({experts, data->elements() / experts})};
+  }
+  const auto matrix_of = [&](int64_t expert) {
+    std::vector<std::byte> bytes;
+    for (const StoredTensor* part : parts) {
+      const size_t own = part->bytes.size() / static_cast<size_t>(experts);
+      const auto from = part->bytes.subspan(static_cast<size_t>(expert) * own, own);
+      bytes.insert(bytes.end(), from.begin(), from.end());
+    }
+    return host_tensor(std::move(bytes), {out, in}, parts.front()->dtype);
+  };
+  ExpertWeights weights = ops::pack_experts(backend(), experts, matrix_of, storage);
+  add_to_cache(blob_name, weights.data);
+  return weights;
+}
+
+Result<Tensor> Weights::expert_bias(std::span<const std::string_view> names, int64_t experts,
+                                    int64_t out) const {
+  Tensor bias;
+  int64_t begin = 0;
+  for (const std::string_view matrices : names) {
+    const std::string name = fmt::format("{}.bias", matrices);
+    if (!bias.defined() && !has(name)) {
+      continue;
+    }
+    MYNAH_TRY(const Shape stored, shape(name));
+    const int64_t columns = stored.rank() == 2 ? stored[1] : out;
+    MYNAH_TRY(const Tensor values, get(name, {experts, columns}));
+    if (!bias.defined()) {
+      bias = ops::zeros(backend(), {experts, out});
+    }
+    if (begin + columns > out) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}: wanted {} columns, found {}", path(name), out - begin, columns));
+    }
+    ops::copy_into(backend(), values, bias.narrow(1, begin, columns));
+    begin += columns;
+  }
+  if (bias.defined() && begin != out) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted {} biases in sum, found {}",
+                            path(fmt::format("{}", fmt::join(names, "+"))), out, begin));
   }
   return bias;
 }

@@ -68,6 +68,14 @@ class Weights {
   // Their biases, stacked in the same way; zeros where there is none; undefined where none has one.
   [[nodiscard]] Result<Tensor> stacked_bias(std::span<const std::string_view> names,
                                             int64_t out) const;
+  // Matrices of experts for ops::routed_linear: "NAME.weight" (experts, any, in) of each name, all
+  // of one type, each expert's stacked along their rows, `out` in sum.
+  [[nodiscard]] Result<ExpertWeights> experts(std::span<const std::string_view> names,
+                                              int64_t experts, int64_t out, int64_t in) const;
+  // Their biases "NAME.bias" (experts, any), side by side in the same way: (experts, out). Either
+  // all have one or none, then undefined.
+  [[nodiscard]] Result<Tensor> expert_bias(std::span<const std::string_view> names, int64_t experts,
+                                           int64_t out) const;
   // A kernel (out, in / groups, width) packed for ops::conv1d.
   [[nodiscard]] Result<LinearWeight> kernel(std::string_view name, const Shape& shape,
                                             int64_t groups = 1) const;
@@ -95,6 +103,9 @@ class Weights {
       std::span<const std::string_view> names, int64_t out, int64_t in) const;
   [[nodiscard]] Result<DType> storage_for(const StoredTensor& tensor, int64_t in) const;
   [[nodiscard]] DType kernel_storage_for(const StoredTensor& tensor) const;
+  // The blob of that name in the cache, on the device; none where there is none.
+  [[nodiscard]] std::optional<Tensor> cached(const std::string& blob_name) const;
+  void add_to_cache(const std::string& blob_name, const Tensor& data) const;
   template <class Pack>
   Result<LinearWeight> packed(const std::string& name, DType storage, int64_t out, int64_t in,
                               Pack pack) const;

@@ -27,7 +27,54 @@ KvCache::KvCache(Backend& backend, const Sizes& sizes, DType dtype)
       sizes_(sizes),
       dtype_(dtype),
       keys_(static_cast<size_t>(sizes.layers)),
-      values_(static_cast<size_t>(sizes.layers)) {}
+      values_(static_cast<size_t>(sizes.layers)) {
+  MYNAH_CHECK(sizes.widths.empty() || std::ssize(sizes.widths) == sizes.layers, "a cache of ",
+              std::to_string(sizes.layers), " layers with ", std::to_string(sizes.widths.size()),
+              " widths");
+  for (int64_t layer = 0; layer < sizes.layers; ++layer) {
+    const int64_t width =
+        sizes.widths.empty() ? sizes.width : sizes.widths[static_cast<size_t>(layer)];
+    if (runs_.empty() || runs_.back().width != width) {
+      runs_.push_back({.first = layer, .layers = 0, .width = width});
+    }
+    ++runs_.back().layers;
+  }
+}
+
+size_t KvCache::row_bytes() const {
+  size_t bytes = 0;
+  for (const Run& run : runs_) {
+    bytes += 2 * static_cast<size_t>(run.layers) * storage_bytes(dtype_, run.width);
+  }
+  return bytes;
+}
+
+template <class Fn>
+void KvCache::for_each_run(int64_t rows, Fn&& fn) const {
+  size_t first = 0;
+  for (const Run& run : runs_) {
+    fn(run, first);
+    first += 2 * static_cast<size_t>(run.layers) * storage_bytes(dtype_, rows * run.width);
+  }
+}
+
+void KvCache::copy_rows(const BufferRef& from, int64_t from_rows, int64_t from_row,
+                        const BufferRef& to, int64_t to_rows, int64_t to_row, int64_t count) const {
+  // Of a run: (2 layers, rows, bytes of a row).
+  std::vector<Tensor> sources;
+  const auto bytes_of = [&](const BufferRef& buffer, size_t first, const Run& run, int64_t rows) {
+    const auto bytes = static_cast<int64_t>(storage_bytes(dtype_, run.width));
+    return Tensor(buffer, first, {2 * run.layers, rows, bytes}, DType::U8, backend_->device());
+  };
+  for_each_run(from_rows, [&](const Run& run, size_t first) {
+    sources.push_back(bytes_of(from, first, run, from_rows).narrow(1, from_row, count));
+  });
+  size_t next = 0;
+  for_each_run(to_rows, [&](const Run& run, size_t first) {
+    ops::copy_into(*backend_, sources[next++],
+                   bytes_of(to, first, run, to_rows).narrow(1, to_row, count));
+  });
+}
 
 size_t KvCache::index(int64_t sequence) const {
   MYNAH_CHECK(sequence >= 0 && sequence < std::ssize(sequences_) &&
@@ -91,10 +138,9 @@ void KvCache::reserve(std::span<const Lane> lanes) {
     if (writes_to_shared(sequence)) {
       int32_t& page = sequence.pages[static_cast<size_t>(sequence.length / kPageRows)];
       const int32_t own = take_page();
-      const Tensor all = bytes_of(buffer_, std::ssize(uses_) * kPageRows);
-      const int64_t filled = sequence.length % kPageRows;
-      ops::copy_into(*backend_, all.narrow(1, page * kPageRows, filled),
-                     all.narrow(1, own * kPageRows, filled));
+      const int64_t rows = std::ssize(uses_) * kPageRows;
+      copy_rows(buffer_, rows, page * kPageRows, buffer_, rows, own * kPageRows,
+                sequence.length % kPageRows);
       leave_page(page);
       page = own;
     }
@@ -136,13 +182,8 @@ void KvCache::advance(std::span<const Lane> lanes) {
   }
 }
 
-Tensor KvCache::bytes_of(const BufferRef& buffer, int64_t rows) const {
-  const auto row_bytes = static_cast<int64_t>(storage_bytes(dtype_, sizes_.width));
-  return {buffer, 0, {2 * sizes_.layers, rows, row_bytes}, DType::U8, backend_->device()};
-}
-
 size_t KvCache::bytes() const {
-  return storage_bytes(dtype_, 2 * sizes_.layers * std::ssize(uses_) * kPageRows * sizes_.width);
+  return static_cast<size_t>(std::ssize(uses_) * kPageRows) * row_bytes();
 }
 
 void KvCache::grow(int64_t more) {
@@ -157,18 +198,21 @@ void KvCache::grow(int64_t more) {
   const int64_t pages =
       std::max(before + more, std::min(std::max(2 * before, kLeast * sizes_.sequences), most));
   const int64_t rows = pages * kPageRows;
-  const size_t layer_bytes = storage_bytes(dtype_, rows * sizes_.width);
-  const BufferRef grown = backend_->allocate(2 * static_cast<size_t>(sizes_.layers) * layer_bytes);
+  const BufferRef grown = backend_->allocate(static_cast<size_t>(rows) * row_bytes());
   if (before > 0) {
     const int64_t filled = before * kPageRows;
-    ops::copy_into(*backend_, bytes_of(buffer_, filled),
-                   bytes_of(grown, rows).narrow(1, 0, filled));
+    copy_rows(buffer_, filled, 0, grown, rows, 0, filled);
   }
-  for (size_t layer = 0; layer < keys_.size(); ++layer) {
-    const Shape shape{rows, sizes_.width};
-    keys_[layer] = {grown, 2 * layer * layer_bytes, shape, dtype_, backend_->device()};
-    values_[layer] = {grown, (2 * layer + 1) * layer_bytes, shape, dtype_, backend_->device()};
-  }
+  for_each_run(rows, [&](const Run& run, size_t first) {
+    const size_t layer_bytes = storage_bytes(dtype_, rows * run.width);
+    const Shape shape{rows, run.width};
+    for (int64_t i = 0; i < run.layers; ++i) {
+      const auto layer = static_cast<size_t>(run.first + i);
+      keys_[layer] = {grown, first, shape, dtype_, backend_->device()};
+      values_[layer] = {grown, first + layer_bytes, shape, dtype_, backend_->device()};
+      first += 2 * layer_bytes;
+    }
+  });
   buffer_ = grown;
   uses_.resize(static_cast<size_t>(pages), 0);
   for (int64_t page = before; page < pages; ++page) {

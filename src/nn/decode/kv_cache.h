@@ -40,9 +40,10 @@ class KvCache {
 
   struct Sizes {
     int64_t layers = 0;
-    int64_t width = 0;      // columns of a key, and of a value
-    int64_t sequences = 0;  // that write, at a time at most
-    int64_t capacity = 0;   // positions a sequence at most
+    int64_t width = 0;                 // columns of a key, and of a value
+    int64_t sequences = 0;             // that write, at a time at most
+    int64_t capacity = 0;              // positions a sequence at most
+    std::vector<int64_t> widths = {};  // of each layer where they differ; empty: `width` is of all
   };
 
   // Keys and values are kept as `dtype`: f32, f16, bf16, or Q8_0 where 32 divides each head.
@@ -98,8 +99,21 @@ class KvCache {
     bool exists = false;
   };
 
-  // Of all layers, keys and values: (2 layers, rows, bytes of a row).
-  [[nodiscard]] Tensor bytes_of(const BufferRef& buffer, int64_t rows) const;
+  // Layers of one width, one after the other.
+  struct Run {
+    int64_t first = 0;
+    int64_t layers = 0;
+    int64_t width = 0;
+  };
+
+  // Bytes of a row of all layers, keys and values.
+  [[nodiscard]] size_t row_bytes() const;
+  // Calls fn(run, first byte) for the runs of a buffer of so many rows.
+  template <class Fn>
+  void for_each_run(int64_t rows, Fn&& fn) const;
+  // Copies `count` rows of all layers, keys and values, from one row on to another.
+  void copy_rows(const BufferRef& from, int64_t from_rows, int64_t from_row, const BufferRef& to,
+                 int64_t to_rows, int64_t to_row, int64_t count) const;
 
   // In sequences_; of one that exists.
   [[nodiscard]] size_t index(int64_t sequence) const;
@@ -112,6 +126,7 @@ class KvCache {
   Backend* backend_;
   Sizes sizes_;
   DType dtype_;
+  std::vector<Run> runs_;
   BufferRef buffer_;
   std::vector<Tensor> keys_;
   std::vector<Tensor> values_;

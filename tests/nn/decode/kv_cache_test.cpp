@@ -207,5 +207,52 @@ TEST_F(KvCacheTest, HoldsThroughAThousandRandomSteps) {
   EXPECT_EQ(cache_.pages_in_use(), 0);
 }
 
+TEST(KvCacheOfSeveralWidths, KeepsWhatItHoldsWhenItGrowsAndParts) {
+  RefBackend backend;
+  KvCache cache(backend, {.layers = 4, .sequences = 2, .capacity = 200, .widths = {2, 2, 5, 1}},
+                DType::F32);
+  const auto numbers = [&](int64_t layer, int64_t first, int64_t count) {
+    std::vector<float> values;
+    const int64_t width = cache.keys(layer).dim(1);
+    for (int64_t i = first * width; i < (first + count) * width; ++i) {
+      values.push_back(static_cast<float>(1000 * layer + i));
+    }
+    return ops::from_host(backend, values, {count, width});
+  };
+  const auto write = [&](int64_t sequence, int64_t count) {
+    const Lane lane{.sequence = sequence, .count = count};
+    cache.reserve({&lane, 1});
+    const KvStep step = cache.step({&lane, 1});
+    for (int64_t layer = 0; layer < 4; ++layer) {
+      const Tensor rows = numbers(layer, cache.length(sequence), count);
+      cache.write(layer, rows, ops::negate(backend, rows), step);
+    }
+    cache.advance({&lane, 1});
+  };
+  const int64_t first = cache.add();
+  write(first, 20);
+  const int64_t second = cache.fork(first, 20);
+  write(first, 100);
+  write(second, 30);
+  for (const auto& [sequence, count] : {std::pair{first, 120}, std::pair{second, 50}}) {
+    const Lane none{.sequence = sequence, .count = 0};
+    const KvStep step = cache.step({&none, 1});
+    for (int64_t layer = 0; layer < 4; ++layer) {
+      const std::vector<float> wanted = ops::to_host(backend, numbers(layer, 0, count));
+      const std::vector<float> keys = ops::to_host(backend, cache.keys(layer));
+      const std::vector<float> values = ops::to_host(backend, cache.values(layer));
+      const int64_t width = cache.keys(layer).dim(1);
+      for (int64_t i = 0; i < count * width; ++i) {
+        const auto at = static_cast<size_t>(
+            step.table().row(step.keys[0].begin + i / width) * width + i % width);
+        ASSERT_EQ(keys[at], wanted[static_cast<size_t>(i)]) << sequence << ' ' << layer;
+        ASSERT_EQ(values[at], -wanted[static_cast<size_t>(i)]) << sequence << ' ' << layer;
+      }
+    }
+  }
+  const auto pages = static_cast<size_t>(cache.keys(0).dim(0) / KvCache::kPageRows);
+  EXPECT_EQ(cache.bytes(), pages * KvCache::kPageRows * 2 * (2 + 2 + 5 + 1) * sizeof(float));
+}
+
 }  // namespace
 }  // namespace mynah
