@@ -3,8 +3,8 @@
 
 usage: llama_oracle.py greedy  SOURCE BUILD MODEL.gguf OUT.npz      20 prompts, 256 greedy tokens each, with the distance
            of the best two logits: "prompt.0", "tokens.0", "margin.0" on; for tests/models/llama/real_weights_test.cpp
-       llama_oracle.py tiny    SOURCE BUILD FOLDER                  tests/models/llama/golden: tiny random checkpoints,
-           NAME.gguf, and what llama.cpp computes of them in f32, NAME.npz
+       llama_oracle.py tiny    SOURCE BUILD FOLDER [NAME...]        tests/models/llama/golden: tiny random checkpoints,
+           NAME.gguf, and what llama.cpp computes of them in f32, NAME.npz; all, or those named
 
 SOURCE is the unpacked source package llama-cpp-python 0.3.36, BUILD/bin holds the libllama.so built of its vendor/llama.cpp
 (cmake -DGGML_NATIVE=OFF, see docs). Needs numpy and typing_extensions.
@@ -116,6 +116,14 @@ SIZES = {"block_count": 2, "context_length": 64, "embedding_length": 16, "feed_f
          "attention.layer_norm_rms_epsilon": 1e-5, "rope.freq_base": 10000.0, "rope.dimension_count": 8}
 HEAD_NORMS = {"attn_q_norm": "attention.key_length", "attn_k_norm": "attention.key_length"}
 RESULT_NORMS = {"post_attention_norm": "embedding_length", "post_ffw_norm": "embedding_length"}
+EXPERTS = {"expert_count": 6, "expert_used_count": 2, "expert_feed_forward_length": 12}
+GEMMA4 = {"block_count": 6, "attention.sliding_window": 5, "attention.sliding_window_pattern": [True, False] * 3,
+          "attention.key_length": 16, "attention.value_length": 16, "attention.key_length_swa": 8, "attention.value_length_swa": 8,
+          "rope.dimension_count": 16, "rope.dimension_count_swa": 8, "attention.head_count_kv": [2, 1] * 3,
+          "rope.freq_base": 1000000.0, "rope.freq_base_swa": 10000.0, "final_logit_softcapping": 5.0,
+          "attention.shared_kv_layers": 2, "feed_forward_length": [24] * 4 + [40] * 2}
+GPT_OSS = {"block_count": 4, "attention.sliding_window": 5, "rope.scaling.type": "yarn", "rope.scaling.factor": 32.0,
+           "rope.freq_base": 150.0, "rope.scaling.original_context_length": 16}
 TINY = {
     "llama": ("llama", {}, {}, {"untied"}),
     "llama3": ("llama", {"attention.head_count_kv": 1}, {}, {"factors"}),
@@ -136,32 +144,63 @@ TINY = {
     "gemma3": ("gemma3", {"block_count": 4, "attention.sliding_window": 5, "attention.sliding_window_pattern": 2,
                           "rope.freq_base": 1000000.0, "rope.scaling.type": "linear", "rope.scaling.factor": 8.0},
                HEAD_NORMS | RESULT_NORMS, set()),
+    "gemma2": ("gemma2", {"block_count": 4, "attention.sliding_window": 5, "attn_logit_softcapping": 1.5,
+                          "final_logit_softcapping": 4.0}, RESULT_NORMS, set()),
+    "gemma4": ("gemma4", GEMMA4 | {"embedding_length_per_layer_input": 12}, HEAD_NORMS | RESULT_NORMS,
+               {"gemma4", "layer_inputs", "rope_freqs"}),
+    "gemma4_experts": ("gemma4", GEMMA4 | EXPERTS | {"embedding_length_per_layer_input": 0, "attention.shared_kv_layers": 0},
+                       HEAD_NORMS | RESULT_NORMS | {norm: "embedding_length" for norm in
+                                                    ("pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2")},
+                       {"gemma4", "experts", "rope_freqs", "gate_up"}),
+    "gpt-oss": ("gpt-oss", EXPERTS | GPT_OSS, {"post_attention_norm": "embedding_length"},
+                {"experts", "no_dense", "no_ffn_norm", "biases", "sinks", "untied"}),
+    "gpt-oss_mxfp4": ("gpt-oss", EXPERTS | GPT_OSS | {"embedding_length": 64, "expert_feed_forward_length": 32},
+                      {"post_attention_norm": "embedding_length"},
+                      {"experts", "no_dense", "no_ffn_norm", "biases", "sinks", "untied", "MXFP4"}),
+    "qwen3moe": ("qwen3moe", EXPERTS, HEAD_NORMS, {"experts", "no_dense"}),
+    "qwen3moe_q8_0": ("qwen3moe", EXPERTS | {"embedding_length": 32, "expert_feed_forward_length": 64}, HEAD_NORMS,
+                      {"experts", "no_dense", "Q8_0"}),
 }
 
 
-def write_tiny(gguf, path, name, architecture, own, norms, also):
+def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
+    """plain: blocks as the f32 numbers that they stand for, for sums that round nothing else."""
     random = np.random.default_rng(list(name.encode()))
     sizes = SIZES | own
     writer = gguf.GGUFWriter(path, architecture)
     for key, value in sizes.items():
         key = f"{architecture}.{key}"
-        add = {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32}[type(value)]
+        add = {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32, list: writer.add_array}[type(value)]
         add(key, value)
     writer.add_tokenizer_model("no_vocab")
-    width, inner, vocabulary = (sizes[key] for key in ("embedding_length", "feed_forward_length", "vocab_size"))
-    queries = sizes["attention.head_count"] * sizes["attention.key_length"]
-    keys = sizes["attention.head_count_kv"] * sizes["attention.key_length"]
+    width, vocabulary, layers = (sizes[key] for key in ("embedding_length", "vocab_size", "block_count"))
+    blocks = next((gguf.GGMLQuantizationType[kind] for kind in ("MXFP4", "Q8_0") if kind in also), None)
+
+    def of_layer(key, i):
+        return sizes[key][i] if isinstance(sizes[key], list) else sizes[key]
 
     def add(tensor, *shape):
         values = random.uniform(-1, 1, shape).astype(np.float32)
-        if "norm" in tensor:
+        if "norm" in tensor or "scale" in tensor:
             values = 1 + values / 4
-        elif len(shape) == 2 and tensor != "token_embd.weight":
-            values = values * np.float32(1.5 / shape[1] ** 0.5)
-        writer.add_tensor(tensor, values.astype(np.float32))
+        elif len(shape) > 1 and "token_embd" not in tensor:
+            values = values * np.float32(1.5 / shape[-1] ** 0.5)
+        values = values.astype(np.float32)
+        if blocks is not None and "_exps.weight" in tensor:
+            stored = gguf.quants.quantize(values, blocks)
+            if not plain:
+                writer.add_tensor(tensor, stored, raw_dtype=blocks)
+                return
+            values = gguf.quants.dequantize(stored, blocks)
+        writer.add_tensor(tensor, values)
 
     add("token_embd.weight", vocabulary, width)
-    for i in range(sizes["block_count"]):
+    for i in range(layers):
+        window = "gemma4" in also and of_layer("attention.sliding_window_pattern", i)
+        head = sizes["attention.key_length_swa" if window else "attention.key_length"]
+        queries = sizes["attention.head_count"] * head
+        keys = of_layer("attention.head_count_kv", i) * head
+        inner = of_layer("feed_forward_length", i)
         matrices = {"attn_q": (queries, width), "attn_k": (keys, width), "attn_v": (keys, width),
                     "attn_output": (width, queries), "ffn_gate": (inner, width), "ffn_up": (inner, width),
                     "ffn_down": (width, inner)}
@@ -169,37 +208,79 @@ def write_tiny(gguf, path, name, architecture, own, norms, also):
             for matrix in ("attn_q", "attn_k", "attn_v", "ffn_gate"):
                 del matrices[matrix]
             matrices |= {"attn_qkv": (queries + 2 * keys, width), "ffn_up": (2 * inner, width)}
+        if "gemma4" in also:
+            reads = i >= layers - sizes["attention.shared_kv_layers"]
+            for matrix in ("attn_k", "attn_v") if reads else () if window else ("attn_v",):
+                del matrices[matrix]
+            add(f"blk.{i}.layer_output_scale.weight", 1)
+        if "no_dense" in also:
+            for matrix in ("ffn_gate", "ffn_up", "ffn_down"):
+                del matrices[matrix]
+        biased = {"attn_q", "attn_k", "attn_v"}
+        if "experts" in also:
+            count, columns = sizes["expert_count"], sizes["expert_feed_forward_length"]
+            matrices |= {"ffn_gate_inp": (count, width), "ffn_down_exps": (count, width, columns)}
+            gates = {"ffn_gate_up_exps": 2 * columns} if "gate_up" in also else {"ffn_gate_exps": columns, "ffn_up_exps": columns}
+            matrices |= {matrix: (count, rows, width) for matrix, rows in gates.items()}
+            biased |= {"attn_output", "ffn_gate_inp", "ffn_down_exps", *gates}
+        if "gemma4" in also and "experts" in also:
+            add(f"blk.{i}.ffn_gate_inp.scale", width)
+            add(f"blk.{i}.ffn_down_exps.scale", count)
+        if "layer_inputs" in also:
+            columns = sizes["embedding_length_per_layer_input"]
+            matrices |= {"inp_gate": (columns, width), "proj": (width, columns)}
+            add(f"blk.{i}.post_norm.weight", width)
         for matrix, shape in matrices.items():
             add(f"blk.{i}.{matrix}.weight", *shape)
-            if "biases" in also and matrix in ("attn_q", "attn_k", "attn_v"):
-                add(f"blk.{i}.{matrix}.bias", shape[0])
-        for norm, size in ({"attn_norm": "embedding_length", "ffn_norm": "embedding_length"} | norms).items():
+            if "biases" in also and matrix in biased:
+                add(f"blk.{i}.{matrix}.bias", *shape[:-1])
+        if "sinks" in also:
+            add(f"blk.{i}.attn_sinks.weight", sizes["attention.head_count"])
+        usual = {"attn_norm": "embedding_length"} | ({} if "no_ffn_norm" in also else {"ffn_norm": "embedding_length"})
+        for norm, size in (usual | norms).items():
+            if norm in HEAD_NORMS:
+                if f"attn_{norm[5]}" in matrices:
+                    add(f"blk.{i}.{norm}.weight", head)
+                continue
             add(f"blk.{i}.{norm}.weight", sizes[size])
     add("output_norm.weight", width)
     if "untied" in also:
         add("output.weight", vocabulary, width)
+    if "layer_inputs" in also:
+        columns = sizes["embedding_length_per_layer_input"]
+        add("per_layer_token_embd.weight", vocabulary, layers * columns)
+        add("per_layer_model_proj.weight", layers * columns, width)
+        add("per_layer_proj_norm.weight", columns)
     if "long" in also:
         for i, length in enumerate(("short", "long")):
             factors = np.linspace(1 + i, 3 + 4 * i, sizes["rope.dimension_count"] // 2)
             writer.add_tensor(f"rope_factors_{length}.weight", factors.astype(np.float32))
     if "factors" in also:
         writer.add_tensor("rope_freqs.weight", np.linspace(1, 8, sizes["rope.dimension_count"] // 2).astype(np.float32))
+    if "rope_freqs" in also:
+        pairs = sizes["rope.dimension_count"] // 2
+        writer.add_tensor("rope_freqs.weight", np.array([1] * (pairs // 4) + [1e30] * (pairs - pairs // 4), np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
 
 
-def tiny(lib, source, folder):
+def tiny(lib, source, folder, *names):
     sys.path.insert(0, str(pathlib.Path(source) / "vendor/llama.cpp/gguf-py"))
     import gguf
     for name, (architecture, own, norms, also) in TINY.items():
+        if names and name not in names:
+            continue
         path = pathlib.Path(folder) / f"{name}.gguf"
-        write_tiny(gguf, path, name, architecture, own, norms, also)
-        oracle = Oracle(lib, path, exact=True, context=64)
+        plain = pathlib.Path(folder) / f"{name}.plain.gguf"
+        write_tiny(gguf, path, name, architecture, own, norms, also, False)
+        write_tiny(gguf, plain, name, architecture, own, norms, also, True)
+        oracle = Oracle(lib, plain, exact=True, context=64)
         tokens = np.random.default_rng(1).integers(0, oracle.n_vocab, 24).astype(np.int32)
         np.savez_compressed(path.with_suffix(".npz"), tokens=tokens, logits=oracle.logits(tokens.tolist(), 0))
         oracle.close()
+        plain.unlink()
 
 
 if __name__ == "__main__":

@@ -12,17 +12,30 @@ namespace mynah::llama {
 struct Architecture {
   std::string_view name;  // general.architecture
   RopePairs pairs = RopePairs::Halves;
-  Activation activation = Activation::Silu;
-  bool normed_heads = false;      // Config::normed_heads
-  bool normed_results = false;    // Config::normed_results
+  GatedParams gate = {};                   // Config::gate
+  std::string_view ffn_norm = "ffn_norm";  // its tensor
+  bool normed_heads = false;               // Config::normed_heads
+  bool normed_values = false;              // Config::normed_values
+  bool normed_results = false;             // Config::normed_results
+  bool sinks = false;                      // Config::sinks
+  bool experts = false;                    // feed-forward blocks may be of experts
+  // Config::layer_inputs counts, and what came with it: layers that share keys, heads of another
+  // width where a window is seen, experts beside a dense block.
+  bool layer_inputs = false;
   bool scaled_embedding = false;  // by the square root of the width
   bool growing_queries = false;   // attention.temperature_scale counts
+  double score_cap = 0;           // where the file names none
+  double logit_cap = 0;           // where the file names none
   // Of so many layers the last sees everything and the others a window; 0: all see everything.
   int64_t window_pattern = 0;
+  int64_t window = 0;  // where the file names none
+  // Layers that see a window are turned as the others are, unless the file has a base for them.
+  bool one_rotary = false;
   // Of so many layers the last knows no positions; 0: all know them.
   int64_t unturned_pattern = 0;
   // A model of so many layers scales scores by width / heads, whatever its heads' columns; 0: none.
   int64_t scaled_by_width = 0;
+  bool unscaled_scores = false;  // dot products are scores as they are
 };
 
 // The architecture of that name, or null.

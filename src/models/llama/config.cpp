@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/llama/architectures.h"
+#include "models/llama/metadata.h"
 
 namespace mynah::llama {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 constexpr int64_t kMostLayers = 1024;
 constexpr int64_t kMostColumns = 1 << 20;
 constexpr int64_t kMostHeadColumns = 512;  // what attention takes on the processor
+constexpr int64_t kMostExperts = 4096;
 constexpr int64_t kMostTokens = 1 << 24;
 constexpr int64_t kMostPositions = int64_t{1} << 30;
 // Of rotary frequencies; the usual one is Su et al.'s, arXiv:2104.09864, section 3.2.2.
@@ -27,100 +29,17 @@ constexpr double kLeastBase = 2;
 constexpr double kMostBase = 1e12;
 constexpr double kUsualBase = 10000;
 
-Status wants(std::string what) {
+constexpr std::string_view kSharedLayers = "attention.shared_kv_layers";
+
+// Columns of a head, of layers that see everything and of those that see a window.
+struct HeadSizes {
+  int64_t all = 0;
+  int64_t in_windows = 0;
+};
+
+std::unexpected<Error> wants(std::string what) {
   return fail(ErrorCode::Unsupported, std::move(what));
 }
-
-// The metadata under "ARCHITECTURE.".
-class Metadata {
- public:
-  Metadata(const TensorFile& file, std::string_view architecture)
-      : file_(file), prefix_(fmt::format("{}.", architecture)) {}
-
-  [[nodiscard]] const MetadataValue* find(std::string_view name) const {
-    const auto found = file_.metadata.find(prefix_ + std::string(name));
-    return found == file_.metadata.end() ? nullptr : &found->second;
-  }
-
-  // Of a key that has a value a layer too, where they are all the same.
-  [[nodiscard]] Result<std::optional<int64_t>> find_integer(std::string_view name) const {
-    const MetadataValue* const value = find(name);
-    if (value == nullptr) {
-      return std::nullopt;
-    }
-    if (const auto* number = std::get_if<int64_t>(value)) {
-      return *number;
-    }
-    const auto* const list = std::get_if<std::vector<int64_t>>(value);
-    if (list == nullptr || list->empty()) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("{}{}: wanted a whole number, found something else", prefix_, name));
-    }
-    if (std::ranges::any_of(*list, [&](int64_t other) { return other != list->front(); })) {
-      return fail(
-          ErrorCode::Unsupported,
-          fmt::format("{}{}: mynah does not run models whose layers differ in it", prefix_, name));
-    }
-    return list->front();
-  }
-
-  // In [low, high]; `otherwise` where there is none, none: it must be there.
-  [[nodiscard]] Result<int64_t> integer(std::string_view name, int64_t low, int64_t high,
-                                        std::optional<int64_t> otherwise = std::nullopt) const {
-    MYNAH_TRY(std::optional<int64_t> found, find_integer(name));
-    if (!found) {
-      found = otherwise;
-    }
-    if (!found) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("wanted {}{} in the file's metadata, found none", prefix_, name));
-    }
-    if (*found < low || *found > high) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("{}{}: wanted {} to {}, found {}", prefix_, name, low, high, *found));
-    }
-    return *found;
-  }
-
-  // Finite and in [low, high]; `otherwise` where there is none.
-  [[nodiscard]] Result<double> number(std::string_view name, double low, double high,
-                                      double otherwise) const {
-    const MetadataValue* const value = find(name);
-    if (value == nullptr) {
-      return otherwise;
-    }
-    const auto* const real = std::get_if<double>(value);
-    const auto* const whole = std::get_if<int64_t>(value);
-    const double found = real != nullptr    ? *real
-                         : whole != nullptr ? static_cast<double>(*whole)
-                                            : std::numeric_limits<double>::quiet_NaN();
-    if (!(found >= low && found <= high)) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("{}{}: wanted a number from {} to {}, found {}", prefix_, name, low,
-                              high, found));
-    }
-    return found;
-  }
-
-  [[nodiscard]] Result<std::string> text(std::string_view name, std::string otherwise) const {
-    const MetadataValue* const value = find(name);
-    if (value == nullptr) {
-      return otherwise;
-    }
-    const auto* const found = std::get_if<std::string>(value);
-    if (found == nullptr) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("{}{}: wanted a text, found something else", prefix_, name));
-    }
-    return *found;
-  }
-
-  [[nodiscard]] std::string key(std::string_view name) const { return prefix_ + std::string(name); }
-
- private:
-  const TensorFile& file_;
-  std::string prefix_;
-};
 
 Status read_sizes(const TensorFile& file, const Metadata& metadata, Config& c) {
   const StoredTensor* const table = file.find("token_embd.weight");
@@ -137,24 +56,7 @@ Status read_sizes(const TensorFile& file, const Metadata& metadata, Config& c) {
   MYNAH_TRY(c.context_length, metadata.integer("context_length", 1, kMostPositions));
   MYNAH_TRY(c.layers, metadata.integer("block_count", 1, kMostLayers));
   MYNAH_TRY(c.width, metadata.integer("embedding_length", 1, kMostColumns));
-  MYNAH_TRY(c.feed_forward, metadata.integer("feed_forward_length", 1, kMostColumns));
   MYNAH_TRY(c.heads, metadata.integer("attention.head_count", 1, kMostColumns));
-  MYNAH_TRY(c.kv_heads, metadata.integer("attention.head_count_kv", 1, c.heads, c.heads));
-  if (c.heads % c.kv_heads != 0) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("{} heads of queries are no whole multiple of {} of keys", c.heads,
-                            c.kv_heads));
-  }
-  MYNAH_TRY(c.head_dim,
-            metadata.integer("attention.key_length", 1, kMostHeadColumns, c.width / c.heads));
-  MYNAH_TRY(const int64_t value_dim,
-            metadata.integer("attention.value_length", 1, kMostHeadColumns, c.head_dim));
-  if (value_dim != c.head_dim) {
-    return wants(
-        fmt::format("mynah does not run models whose keys and values differ in width: "
-                    "found {} and {}",
-                    c.head_dim, value_dim));
-  }
   constexpr double kMostEpsilon = 1.0;
   MYNAH_TRY(const double epsilon,
             metadata.number("attention.layer_norm_rms_epsilon", 0, kMostEpsilon, -1));
@@ -168,15 +70,30 @@ Status read_sizes(const TensorFile& file, const Metadata& metadata, Config& c) {
 }
 
 // Refuses by name what would change the numbers and is not done.
-Status refuse_unknown_parts(const Metadata& metadata) {
-  MYNAH_TRY(const int64_t experts, metadata.integer("expert_count", 0, kMostColumns, 0));
-  if (experts > 0) {
-    return wants(fmt::format("mynah does not run mixtures of experts yet: found {}", experts));
+Status refuse_unknown_parts(const Metadata& metadata, const Architecture& architecture) {
+  MYNAH_TRY(const int64_t experts, metadata.integer("expert_count", 0, kMostExperts, 0));
+  if (experts > 0 && !architecture.experts) {
+    return wants(
+        fmt::format("mynah does not run {} with experts: found {}", architecture.name, experts));
   }
-  constexpr std::array<std::string_view, 5> kNotDone = {
-      "attention.clamp_kqv", "attention.max_alibi_bias", "attn_logit_softcapping", "logit_scale",
-      "residual_scale"};
+  constexpr int64_t kSoftmax = 1;
+  MYNAH_TRY(const int64_t gating, metadata.integer("expert_gating_func", 0, kMostExperts, 0));
+  if (gating > kSoftmax) {
+    return wants(fmt::format("{}: mynah weighs experts by a softmax, 1, found {}",
+                             metadata.key("expert_gating_func"), gating));
+  }
+  constexpr std::array<std::string_view, 8> kNotDone = {"attention.clamp_kqv",
+                                                        "attention.max_alibi_bias",
+                                                        "attn_logit_softcapping",
+                                                        "expert_group_count",
+                                                        "expert_shared_count",
+                                                        "expert_weights_scale",
+                                                        "logit_scale",
+                                                        "residual_scale"};
   for (const std::string_view name : kNotDone) {
+    if (name == "attn_logit_softcapping" && architecture.score_cap > 0) {
+      continue;
+    }
     MYNAH_TRY(const double value, metadata.number(name, -1e30, 1e30, 0));
     if (value != 0) {
       return wants(
@@ -210,23 +127,16 @@ Status slow_down(const TensorFile& file, std::string_view factors_of,
   return {};
 }
 
-Status read_rotary(const TensorFile& file, const Metadata& metadata,
-                   const Architecture& architecture, Config& c) {
+// Scaled as the file says, for this base and so many columns of a head.
+Result<Rotary> scaled_rotary(const Metadata& metadata, double base, int64_t dimensions,
+                             int64_t original) {
   constexpr double kMostFactor = 1e6;
-  MYNAH_TRY(const int64_t dimensions,
-            metadata.integer("rope.dimension_count", 2, c.head_dim, c.head_dim));
-  MYNAH_TRY(const double base,
-            metadata.number("rope.freq_base", kLeastBase, kMostBase, kUsualBase));
   MYNAH_TRY(const double old_factor, metadata.number("rope.scale_linear", 0, kMostFactor, 0));
   MYNAH_TRY(const double found, metadata.number("rope.scaling.factor", 0, kMostFactor, old_factor));
   MYNAH_TRY(const double attention, metadata.number("rope.scaling.attn_factor", 0, kMostFactor, 1));
-  MYNAH_TRY(const int64_t original, metadata.integer("rope.scaling.original_context_length", 1,
-                                                     kMostPositions, c.context_length));
   MYNAH_TRY(const std::string kind, metadata.text("rope.scaling.type", "linear"));
   const double factor = found == 0 ? 1 : found;  // 0: none, as llama.cpp reads it
-  Rotary& rotary = c.rotary;
-  rotary.magnitude = static_cast<float>(attention);
-  rotary.pairs = architecture.pairs;
+  Rotary rotary{.frequencies = {}, .magnitude = static_cast<float>(attention)};
   if (kind == "yarn") {
     Yarn yarn{.factor = factor, .original_context = static_cast<double>(original)};
     MYNAH_TRY(yarn.fast, metadata.number("rope.scaling.yarn_beta_fast", 1e-3, 1e6, yarn.fast));
@@ -243,81 +153,231 @@ Status read_rotary(const TensorFile& file, const Metadata& metadata,
     return wants(fmt::format("{}: mynah does none, linear, yarn and longrope, found \"{}\"",
                              metadata.key("rope.scaling.type"), kind));
   }
+  return rotary;
+}
+
+Status read_rotary(const TensorFile& file, const Metadata& metadata,
+                   const Architecture& architecture, const HeadSizes& sizes, Config& c) {
+  MYNAH_TRY(const int64_t dimensions,
+            metadata.integer("rope.dimension_count", 2, sizes.all, sizes.all));
+  MYNAH_TRY(const double base,
+            metadata.number("rope.freq_base", kLeastBase, kMostBase, kUsualBase));
+  MYNAH_TRY(const int64_t original, metadata.integer("rope.scaling.original_context_length", 1,
+                                                     kMostPositions, c.context_length));
+  MYNAH_TRY(c.rotary, scaled_rotary(metadata, base, dimensions, original));
+  c.rotary.pairs = architecture.pairs;
   if (architecture.growing_queries) {
     MYNAH_TRY(const double growth, metadata.number("attention.temperature_scale", 0, 1e3, 0));
     c.query_growth = static_cast<float>(growth);
     c.growth_context = original;
   }
+  if (c.window > 0) {
+    MYNAH_TRY(const int64_t own, metadata.integer("rope.dimension_count_swa", 2, sizes.in_windows,
+                                                  std::min(dimensions, sizes.in_windows)));
+    MYNAH_TRY(const double own_base, metadata.number("rope.freq_base_swa", kLeastBase, kMostBase,
+                                                     architecture.one_rotary ? base : kUsualBase));
+    if (architecture.one_rotary) {
+      MYNAH_TRY(c.local_rotary, scaled_rotary(metadata, own_base, own, original));
+    } else {
+      c.local_rotary.frequencies = rotary_frequencies(own_base, own);
+    }
+    c.local_rotary.pairs = architecture.pairs;
+  }
   // Llama 3.1's, as converted files have them, or LongRoPE's (Ding et al. 2024, arXiv:2402.13753).
-  MYNAH_TRY_STATUS(slow_down(file, "rope_freqs.weight", rotary.frequencies));
+  MYNAH_TRY_STATUS(slow_down(file, "rope_freqs.weight", c.rotary.frequencies));
   if (file.find("rope_factors_long.weight") != nullptr) {
     c.short_context = original;
-    c.long_rotary = rotary;
+    c.long_rotary = c.rotary;
     MYNAH_TRY_STATUS(slow_down(file, "rope_factors_long.weight", c.long_rotary.frequencies));
-    MYNAH_TRY_STATUS(slow_down(file, "rope_factors_short.weight", rotary.frequencies));
+    MYNAH_TRY_STATUS(slow_down(file, "rope_factors_short.weight", c.rotary.frequencies));
   }
   return {};
 }
 
 Status read_windows(const Metadata& metadata, const Architecture& architecture, Config& c) {
-  c.sees_window.assign(static_cast<size_t>(c.layers), false);
   if (architecture.window_pattern == 0) {
     return {};
   }
-  MYNAH_TRY(c.window, metadata.integer("attention.sliding_window", 0, kMostPositions, 0));
+  MYNAH_TRY(c.window,
+            metadata.integer("attention.sliding_window", 0, kMostPositions, architecture.window));
   if (c.window == 0) {
     return {};
   }
   constexpr std::string_view kPattern = "attention.sliding_window_pattern";
   const MetadataValue* const value = metadata.find(kPattern);
-  if (const auto* list = value == nullptr ? nullptr : std::get_if<std::vector<int64_t>>(value)) {
-    if (std::ssize(*list) != c.layers) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("{}: wanted a value for each of {} layers, found {}",
-                              metadata.key(kPattern), c.layers, list->size()));
+  if (value != nullptr && std::holds_alternative<std::vector<int64_t>>(*value)) {
+    MYNAH_TRY(const std::vector<int64_t> list, metadata.integers(kPattern, c.layers, 0, 1));
+    for (size_t i = 0; i < list.size(); ++i) {
+      c.layer[i].sees_window = list[i] != 0;
     }
-    for (size_t layer = 0; layer < list->size(); ++layer) {
-      c.sees_window[layer] = (*list)[layer] != 0;
-    }
-  } else {
-    MYNAH_TRY(const int64_t pattern,
-              metadata.integer(kPattern, 1, kMostLayers, architecture.window_pattern));
-    for (int64_t layer = 0; layer < c.layers; ++layer) {
-      c.sees_window[static_cast<size_t>(layer)] = layer % pattern < pattern - 1;
-    }
+    return {};
   }
-  MYNAH_TRY(const double base,
-            metadata.number("rope.freq_base_swa", kLeastBase, kMostBase, kUsualBase));
-  c.local_rotary = {.frequencies = rotary_frequencies(base, 2 * std::ssize(c.rotary.frequencies)),
-                    .pairs = c.rotary.pairs};
+  MYNAH_TRY(const int64_t pattern,
+            metadata.integer(kPattern, 1, kMostLayers, architecture.window_pattern));
+  for (int64_t i = 0; i < c.layers; ++i) {
+    c.layer[static_cast<size_t>(i)].sees_window = i % pattern < pattern - 1;
+  }
   return {};
 }
 
-// Tensors of a block and of the model that are read, all with ".weight", and which of them may have
-// a ".bias". Another would be left out in silence.
+// Columns of a key's head; a value has as many.
+Result<int64_t> head_columns(const Metadata& metadata, std::string_view of, int64_t otherwise) {
+  MYNAH_TRY(const int64_t keys, metadata.integer(fmt::format("attention.key_length{}", of), 1,
+                                                 kMostHeadColumns, otherwise));
+  MYNAH_TRY(const int64_t values, metadata.integer(fmt::format("attention.value_length{}", of), 1,
+                                                   kMostHeadColumns, keys));
+  if (values != keys) {
+    return wants(
+        fmt::format("mynah does not run models whose keys and values differ in width: "
+                    "found {} and {}",
+                    keys, values));
+  }
+  return keys;
+}
+
+// Which caches the layers write and read: of so many at the end each reads what the last layer of
+// its kind before them wrote.
+Status share_caches(const Metadata& metadata, int64_t shared, Config& c) {
+  const int64_t writing = c.layers - shared;
+  for (int64_t i = 0; i < c.layers; ++i) {
+    LayerConfig& own = c.layer[static_cast<size_t>(i)];
+    own.writes_keys = i < writing;
+    if (own.writes_keys) {
+      own.cache = i;
+      continue;
+    }
+    own.cache = writing - (own.sees_window ? 2 : 1);
+    if (own.cache < 0 || c.layer[static_cast<size_t>(own.cache)].sees_window != own.sees_window ||
+        c.layer[static_cast<size_t>(own.cache)].key_width() != own.key_width()) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{} of {}: layer {} has no layer of its kind to read keys of",
+                              metadata.key(kSharedLayers), shared, i));
+    }
+  }
+  return {};
+}
+
+Status read_experts(const Metadata& metadata, const Architecture& architecture, Config& c) {
+  if (!architecture.experts) {
+    return {};
+  }
+  MYNAH_TRY(c.experts, metadata.integer("expert_count", 0, kMostExperts, 0));
+  if (c.experts == 0) {
+    return {};
+  }
+  MYNAH_TRY(c.used_experts, metadata.integer("expert_used_count", 1, c.experts));
+  MYNAH_TRY(c.expert_columns, metadata.integer("expert_feed_forward_length", 0, kMostColumns, 0));
+  if (c.expert_columns == 0) {
+    MYNAH_TRY(const int64_t all, metadata.integer("feed_forward_length", 1, kMostColumns));
+    c.expert_columns = all / c.used_experts;
+  }
+  if (c.expert_columns == 0) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("wanted {}, found none", metadata.key("expert_feed_forward_length")));
+  }
+  return {};
+}
+
+Status read_layers(const TensorFile& file, const Metadata& metadata,
+                   const Architecture& architecture, HeadSizes& sizes, Config& c) {
+  c.layer.resize(static_cast<size_t>(c.layers));
+  MYNAH_TRY_STATUS(read_windows(metadata, architecture, c));
+  MYNAH_TRY_STATUS(read_experts(metadata, architecture, c));
+  MYNAH_TRY(sizes.all, head_columns(metadata, "", c.width / c.heads));
+  sizes.in_windows = sizes.all;
+  if (architecture.layer_inputs) {
+    MYNAH_TRY(sizes.in_windows, head_columns(metadata, "_swa", sizes.all));
+    MYNAH_TRY(c.layer_inputs,
+              metadata.integer("embedding_length_per_layer_input", 0, kMostColumns, 0));
+  }
+  MYNAH_TRY(const std::vector<int64_t> kv_heads,
+            metadata.integers("attention.head_count_kv", c.layers, 1, c.heads, c.heads));
+  MYNAH_TRY(const std::vector<int64_t> feed_forward,
+            metadata.integers("feed_forward_length", c.layers, 1, kMostColumns,
+                              c.experts > 0 ? std::optional(int64_t{1}) : std::nullopt));
+  for (int64_t i = 0; i < c.layers; ++i) {
+    LayerConfig& own = c.layer[static_cast<size_t>(i)];
+    const auto has = [&](std::string_view name) {
+      return file.find(fmt::format("blk.{}.{}.weight", i, name)) != nullptr;
+    };
+    own.rotates =
+        architecture.unturned_pattern == 0 || (i + 1) % architecture.unturned_pattern != 0;
+    own.head_dim = own.sees_window ? sizes.in_windows : sizes.all;
+    own.kv_heads = kv_heads[static_cast<size_t>(i)];
+    if (c.heads % own.kv_heads != 0) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{} heads of queries are no whole multiple of {} of keys", c.heads,
+                              own.kv_heads));
+    }
+    own.experts = c.experts > 0 && has("ffn_gate_inp");
+    own.feed_forward = own.experts && !has("ffn_down") ? 0 : feed_forward[static_cast<size_t>(i)];
+    own.values_are_keys = architecture.normed_values && !has("attn_v") && !has("attn_qkv");
+  }
+  int64_t shared = 0;
+  if (architecture.layer_inputs) {
+    MYNAH_TRY(shared, metadata.integer(kSharedLayers, 0, c.layers - 1, 0));
+  }
+  return share_caches(metadata, shared, c);
+}
+
+// Tensors of a block and of the model that are read, all with ".weight", which of them may have a
+// ".bias" or a ".scale", and of which architectures. Another would be left out in silence.
 struct Role {
   std::string_view name;
   bool bias = false;
+  bool Architecture::* of = nullptr;  // null: all
+  bool scale = false;
 };
 
 constexpr std::array kModelRoles = {
-    Role{"token_embd"}, Role{"output_norm"},       Role{"output"},
-    Role{"rope_freqs"}, Role{"rope_factors_long"}, Role{"rope_factors_short"}};
-constexpr std::array kBlockRoles = {
-    Role{"attn_norm"},      Role{"attn_q", true},   Role{"attn_k", true},
-    Role{"attn_v", true},   Role{"attn_qkv", true}, Role{"attn_output", true},
-    Role{"attn_q_norm"},    Role{"attn_k_norm"},    Role{"post_attention_norm"},
-    Role{"ffn_norm"},       Role{"ffn_gate", true}, Role{"ffn_up", true},
-    Role{"ffn_down", true}, Role{"post_ffw_norm"}};
+    Role{"token_embd"},
+    Role{"output_norm"},
+    Role{"output"},
+    Role{"rope_freqs"},
+    Role{"rope_factors_long"},
+    Role{"rope_factors_short"},
+    Role{"per_layer_token_embd", false, &Architecture::layer_inputs},
+    Role{"per_layer_model_proj", false, &Architecture::layer_inputs},
+    Role{"per_layer_proj_norm", false, &Architecture::layer_inputs}};
+constexpr std::array kBlockRoles = {Role{"attn_norm"},
+                                    Role{"attn_q", true},
+                                    Role{"attn_k", true},
+                                    Role{"attn_v", true},
+                                    Role{"attn_qkv", true},
+                                    Role{"attn_output", true},
+                                    Role{"attn_q_norm", false, &Architecture::normed_heads},
+                                    Role{"attn_k_norm", false, &Architecture::normed_heads},
+                                    Role{"attn_sinks", false, &Architecture::sinks},
+                                    Role{"post_attention_norm"},
+                                    Role{"ffn_norm"},
+                                    Role{"ffn_gate", true},
+                                    Role{"ffn_up", true},
+                                    Role{"ffn_down", true},
+                                    Role{"post_ffw_norm", false, &Architecture::normed_results},
+                                    Role{"ffn_gate_inp", true, &Architecture::experts, true},
+                                    Role{"ffn_gate_exps", true, &Architecture::experts},
+                                    Role{"ffn_up_exps", true, &Architecture::experts},
+                                    Role{"ffn_gate_up_exps", true, &Architecture::experts},
+                                    Role{"ffn_down_exps", true, &Architecture::experts, true},
+                                    Role{"pre_ffw_norm_2", false, &Architecture::layer_inputs},
+                                    Role{"post_ffw_norm_1", false, &Architecture::layer_inputs},
+                                    Role{"post_ffw_norm_2", false, &Architecture::layer_inputs},
+                                    Role{"layer_output_scale", false, &Architecture::layer_inputs},
+                                    Role{"inp_gate", false, &Architecture::layer_inputs},
+                                    Role{"proj", false, &Architecture::layer_inputs},
+                                    Role{"post_norm", false, &Architecture::layer_inputs}};
 
-bool is_read(std::string_view name, std::span<const Role> roles) {
+bool is_read(std::string_view name, std::span<const Role> roles, const Architecture& of) {
   return std::ranges::any_of(roles, [&](const Role& role) {
-    return name.starts_with(role.name) && (name.substr(role.name.size()) == ".weight" ||
-                                           (role.bias && name.substr(role.name.size()) == ".bias"));
+    if (!name.starts_with(role.name) || (role.of != nullptr && !(of.*role.of))) {
+      return false;
+    }
+    const std::string_view kind = name.substr(role.name.size());
+    return kind == ".weight" || (role.bias && kind == ".bias") || (role.scale && kind == ".scale");
   });
 }
 
-Status check_tensors(const TensorFile& file) {
+Status check_tensors(const TensorFile& file, const Architecture& architecture) {
   constexpr std::string_view kBlock = "blk.";
   for (const StoredTensor& tensor : file.tensors) {
     std::string_view name = tensor.name;
@@ -325,7 +385,8 @@ Status check_tensors(const TensorFile& file) {
     if (of_block) {
       name.remove_prefix(std::min(name.size(), name.find('.', kBlock.size()) + 1));
     }
-    if (!(of_block ? is_read(name, kBlockRoles) : is_read(name, kModelRoles))) {
+    if (!(of_block ? is_read(name, kBlockRoles, architecture)
+                   : is_read(name, kModelRoles, architecture))) {
       return wants(fmt::format("{}: mynah does not know what such a tensor is for", tensor.name));
     }
   }
@@ -347,29 +408,35 @@ Result<Config> read_config(const TensorFile& file) {
                             architecture_names()));
   }
   const Metadata metadata(file, *name);
-  MYNAH_TRY_STATUS(refuse_unknown_parts(metadata));
-  MYNAH_TRY_STATUS(check_tensors(file));
+  MYNAH_TRY_STATUS(refuse_unknown_parts(metadata, *architecture));
+  MYNAH_TRY_STATUS(check_tensors(file, *architecture));
   Config c;
   c.architecture = *name;
   MYNAH_TRY_STATUS(read_sizes(file, metadata, c));
-  c.attention_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.head_dim)));
-  c.activation = architecture->activation;
+  HeadSizes sizes;
+  MYNAH_TRY_STATUS(read_layers(file, metadata, *architecture, sizes, c));
+  MYNAH_TRY_STATUS(read_rotary(file, metadata, *architecture, sizes, c));
+  c.attention_scale = architecture->unscaled_scores
+                          ? 1.0F
+                          : static_cast<float>(1.0 / std::sqrt(static_cast<double>(sizes.all)));
+  c.gate = architecture->gate;
+  c.ffn_norm = architecture->ffn_norm;
   c.normed_heads = architecture->normed_heads;
+  c.normed_values = architecture->normed_values;
   c.normed_results = architecture->normed_results;
+  c.sinks = architecture->sinks;
   if (architecture->scaled_embedding) {
     c.embedding_scale = std::sqrt(static_cast<float>(c.width));
   }
-  MYNAH_TRY(const double cap, metadata.number("final_logit_softcapping", 0, 1e30, 0));
-  c.logit_cap = static_cast<float>(cap);
+  MYNAH_TRY(const double score_cap,
+            metadata.number("attn_logit_softcapping", 0, 1e30, architecture->score_cap));
+  c.score_cap = static_cast<float>(score_cap);
+  MYNAH_TRY(const double logit_cap,
+            metadata.number("final_logit_softcapping", 0, 1e30, architecture->logit_cap));
+  c.logit_cap = static_cast<float>(logit_cap);
   if (c.layers == architecture->scaled_by_width) {
     const int64_t columns = c.width / c.heads;
     c.attention_scale = 1.0F / std::sqrt(static_cast<float>(columns));
-  }
-  MYNAH_TRY_STATUS(read_rotary(file, metadata, *architecture, c));
-  MYNAH_TRY_STATUS(read_windows(metadata, *architecture, c));
-  for (int64_t layer = 0; layer < c.layers; ++layer) {
-    c.rotates.push_back(architecture->unturned_pattern == 0 ||
-                        (layer + 1) % architecture->unturned_pattern != 0);
   }
   return c;
 }
@@ -382,6 +449,24 @@ Result<Config> Config::read(const TensorFile& file) {
     return std::unexpected(std::move(config).error().while_doing(file.path));
   }
   return config;
+}
+
+std::vector<int64_t> Config::cache_widths() const {
+  std::vector<int64_t> widths;
+  for (const LayerConfig& own : layer) {
+    if (own.writes_keys) {
+      widths.push_back(own.key_width());
+    }
+  }
+  return widths;
+}
+
+uint64_t Config::cache_bytes(DType dtype) const {
+  uint64_t bytes = 0;
+  for (const int64_t columns : cache_widths()) {
+    bytes += 2 * static_cast<uint64_t>(storage_bytes(dtype, columns));
+  }
+  return bytes;
 }
 
 }  // namespace mynah::llama

@@ -13,23 +13,46 @@
 
 namespace mynah::llama {
 
+// A layer, in what layers of a model may differ.
+struct LayerConfig {
+  bool sees_window = false;      // the last Config::window positions, not all
+  bool rotates = true;           // whether it knows positions at all
+  bool writes_keys = true;       // keys and values of its own; else it reads an earlier layer's
+  bool values_are_keys = false;  // it has no matrix of values: they are keys before norm and turn
+  int64_t cache = 0;             // where its keys and values are, as KvCache counts layers
+  int64_t kv_heads = 0;          // of keys and of values; divides Config::heads
+  int64_t head_dim = 0;          // columns of a head of queries, keys or values
+  int64_t feed_forward = 0;  // columns between the products of a dense feed-forward block; 0: none
+  bool experts = false;      // a feed-forward block of experts, beside the dense one if any
+
+  // Columns of a key, and of a value, in the cache.
+  [[nodiscard]] int64_t key_width() const { return kv_heads * head_dim; }
+};
+
 struct Config {
   std::string architecture;    // general.architecture: "llama", "qwen2"
   int64_t vocabulary = 0;      // rows of the embedding table, columns of the logits
   int64_t context_length = 0;  // positions that the model was trained for
   int64_t layers = 0;
-  int64_t width = 0;         // columns of a hidden state
-  int64_t feed_forward = 0;  // columns between the two products of a feed-forward block
-  int64_t heads = 0;         // of queries
-  int64_t kv_heads = 0;      // of keys and of values; divides heads
-  int64_t head_dim = 0;      // columns of a head of queries, keys or values
+  int64_t width = 0;  // columns of a hidden state
+  int64_t heads = 0;  // of queries
+  // Of each layer; caches are counted without gaps, in the order of the layers that write them.
+  std::vector<LayerConfig> layer;
+  int64_t experts = 0;         // of a feed-forward block
+  int64_t used_experts = 0;    // that a token is sent to
+  int64_t expert_columns = 0;  // between the products of an expert
+  int64_t layer_inputs = 0;    // columns of what each token brings to each layer; 0: none
   float norm_epsilon = 0;
-  float attention_scale = 0;                 // of the dot products
-  float embedding_scale = 1;                 // of the embedding table's rows
-  float logit_cap = 0;                       // logits x become cap * tanh(x / cap); 0: they do not
-  Activation activation = Activation::Silu;  // of the gate
-  bool normed_heads = false;                 // an RMS norm of each head of queries and of keys
+  float attention_scale = 0;    // of the dot products
+  float score_cap = 0;          // AttentionParams::score_cap
+  float embedding_scale = 1;    // of the embedding table's rows
+  float logit_cap = 0;          // logits x become cap * tanh(x / cap); 0: they do not
+  GatedParams gate;             // of feed-forward blocks
+  std::string_view ffn_norm;    // the tensor of the norm before them
+  bool normed_heads = false;    // an RMS norm of each head of queries and of keys
+  bool normed_values = false;   // values are divided by their root mean square
   bool normed_results = false;  // an RMS norm behind attention and behind the feed-forward block
+  bool sinks = false;           // AttentionParams::sinks
   Rotary rotary;                // of layers that see everything
   // The same where a cache has room for more positions a sequence than so many; 0: no other is.
   int64_t short_context = 0;
@@ -38,23 +61,20 @@ struct Config {
   // Ministral 3's attention temperature); 0: they do not.
   float query_growth = 0;
   int64_t growth_context = 1;
-  Rotary local_rotary;            // of layers that see a window
-  int64_t window = 0;             // positions that such a layer sees, its own included
-  std::vector<bool> sees_window;  // of each layer
-  std::vector<bool> rotates;      // of each layer: whether it knows positions at all
+  Rotary local_rotary;  // of layers that see a window
+  int64_t window = 0;   // positions that such a layer sees, its own included
 
   // Reads and checks what `file` says, before any weight is touched. Unsupported, and named, is
   // what the architecture or the file wants and mynah does not do; InvalidInput is what cannot be
   // such a model.
   [[nodiscard]] static Result<Config> read(const TensorFile& file);
 
-  // Columns of a key, and of a value, in the cache.
-  [[nodiscard]] int64_t key_width() const { return kv_heads * head_dim; }
+  // Of each cache of keys and values, the columns of a key.
+  [[nodiscard]] std::vector<int64_t> cache_widths() const;
 
-  // Bytes of a position in the cache, keys and values of all layers.
-  [[nodiscard]] uint64_t cache_bytes(DType dtype) const {
-    return 2 * static_cast<uint64_t>(layers) * storage_bytes(dtype, key_width());
-  }
+  // Bytes of a position in the caches, keys and values. Layers that see a window keep all
+  // positions, as others do.
+  [[nodiscard]] uint64_t cache_bytes(DType dtype) const;
 };
 
 }  // namespace mynah::llama

@@ -1,7 +1,6 @@
 #include "models/llama/model.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -9,46 +8,94 @@
 
 namespace mynah::llama {
 
-Result<Model::Block> Model::Block::load(const Weights& w, const Config& c) {
-  using Part = Projections::Part;
-  const int64_t queries = c.heads * c.head_dim;
-  const int64_t keys = c.key_width();
+Result<Model::Block> Model::Block::load(const Weights& w, const Config& c, const LayerConfig& own) {
   Block block;
-  MYNAH_TRY(block.attn_norm, RmsNorm::load(w / "attn_norm", c.width, c.norm_epsilon));
-  if (w.has("attn_qkv.weight")) {
-    const std::array parts = {Part{"attn_qkv", queries + 2 * keys}};
-    MYNAH_TRY(block.qkv, Projections::load(w, parts, c.width));
-  } else {
-    const std::array parts = {Part{"attn_q", queries}, Part{"attn_k", keys}, Part{"attn_v", keys}};
-    MYNAH_TRY(block.qkv, Projections::load(w, parts, c.width));
+  block.config = own;
+  MYNAH_TRY_STATUS(block.take_attention(w, c));
+  MYNAH_TRY_STATUS(block.take_feed_forward(w, c));
+  if (c.layer_inputs > 0) {
+    MYNAH_TRY(block.input, LayerInput::load(w, c));
   }
-  if (c.normed_heads) {
-    MYNAH_TRY(block.q_norm, RmsNorm::load(w / "attn_q_norm", c.head_dim, c.norm_epsilon));
-    MYNAH_TRY(block.k_norm, RmsNorm::load(w / "attn_k_norm", c.head_dim, c.norm_epsilon));
-  }
-  MYNAH_TRY(block.attn_out, Linear::load(w / "attn_output", {.in = queries, .out = c.width}));
-  MYNAH_TRY(block.ffn_norm, RmsNorm::load(w / "ffn_norm", c.width, c.norm_epsilon));
-  if (w.has("ffn_gate.weight")) {
-    const std::array parts = {Part{"ffn_gate", c.feed_forward}, Part{"ffn_up", c.feed_forward}};
-    MYNAH_TRY(block.gate_up, Projections::load(w, parts, c.width));
-  } else {
-    const std::array parts = {Part{"ffn_up", 2 * c.feed_forward}};
-    MYNAH_TRY(block.gate_up, Projections::load(w, parts, c.width));
-  }
-  MYNAH_TRY(block.down, Linear::load(w / "ffn_down", {.in = c.feed_forward, .out = c.width}));
-  if (c.normed_results) {
-    MYNAH_TRY(block.post_attn_norm,
-              RmsNorm::load(w / "post_attention_norm", c.width, c.norm_epsilon));
-    MYNAH_TRY(block.post_ffn_norm, RmsNorm::load(w / "post_ffw_norm", c.width, c.norm_epsilon));
+  if (w.has("layer_output_scale.weight")) {
+    MYNAH_TRY(const Tensor scale, w.get("layer_output_scale.weight", {1}));
+    block.output_scale = ops::to_host(w.backend(), scale).front();
   }
   return block;
+}
+
+Status Model::Block::take_attention(const Weights& w, const Config& c) {
+  using Part = Projections::Part;
+  const int64_t queries = c.heads * config.head_dim;
+  const int64_t keys = config.key_width();
+  MYNAH_TRY(attn_norm, RmsNorm::load(w / "attn_norm", c.width, c.norm_epsilon));
+  std::vector<Part> parts = {{"attn_q", queries}};
+  if (w.has("attn_qkv.weight")) {
+    parts = {{"attn_qkv", queries + 2 * keys}};
+  } else if (config.writes_keys) {
+    parts.push_back({"attn_k", keys});
+    if (!config.values_are_keys) {
+      parts.push_back({"attn_v", keys});
+    }
+  }
+  MYNAH_TRY(qkv, Projections::load(w, parts, c.width));
+  if (c.normed_heads) {
+    MYNAH_TRY(q_norm, RmsNorm::load(w / "attn_q_norm", config.head_dim, c.norm_epsilon));
+  }
+  if (c.normed_heads && config.writes_keys) {
+    MYNAH_TRY(k_norm, RmsNorm::load(w / "attn_k_norm", config.head_dim, c.norm_epsilon));
+  }
+  if (c.normed_values) {
+    const std::vector<float> ones(static_cast<size_t>(config.head_dim), 1.0F);
+    v_norm =
+        RmsNorm(w.backend(), ops::from_host(w.backend(), ones, {config.head_dim}), c.norm_epsilon);
+  }
+  if (c.sinks) {
+    MYNAH_TRY(sinks, w.get("attn_sinks.weight", {c.heads}));
+  }
+  MYNAH_TRY(attn_out, Linear::load(w / "attn_output", {.in = queries, .out = c.width}));
+  if (c.normed_results) {
+    MYNAH_TRY(post_attn_norm, RmsNorm::load(w / "post_attention_norm", c.width, c.norm_epsilon));
+  }
+  return {};
+}
+
+Status Model::Block::take_feed_forward(const Weights& w, const Config& c) {
+  using Part = Projections::Part;
+  const int64_t inner = config.feed_forward;
+  MYNAH_TRY(ffn_norm, RmsNorm::load(w / c.ffn_norm, c.width, c.norm_epsilon));
+  if (inner > 0) {
+    std::vector<Part> parts = {{"ffn_up", 2 * inner}};
+    if (w.has("ffn_gate.weight")) {
+      parts = {{"ffn_gate", inner}, {"ffn_up", inner}};
+    }
+    MYNAH_TRY(gate_up, Projections::load(w, parts, c.width));
+    MYNAH_TRY(down, Linear::load(w / "ffn_down", {.in = inner, .out = c.width}));
+  }
+  if (config.experts) {
+    MYNAH_TRY(experts, Experts::load(w, c));
+  }
+  if (config.experts && inner > 0) {
+    MYNAH_TRY(experts_norm, RmsNorm::load(w / "pre_ffw_norm_2", c.width, c.norm_epsilon));
+    MYNAH_TRY(post_dense_norm, RmsNorm::load(w / "post_ffw_norm_1", c.width, c.norm_epsilon));
+    MYNAH_TRY(post_experts_norm, RmsNorm::load(w / "post_ffw_norm_2", c.width, c.norm_epsilon));
+    MYNAH_TRY(const Tensor scale, w.get("ffn_gate_inp.scale", {c.width}));
+    const float by_width = 1.0F / std::sqrt(static_cast<float>(c.width));
+    router_norm = RmsNorm(w.backend(), ops::affine(w.backend(), scale, by_width), c.norm_epsilon);
+  }
+  if (c.normed_results) {
+    MYNAH_TRY(post_ffn_norm, RmsNorm::load(w / "post_ffw_norm", c.width, c.norm_epsilon));
+  }
+  return {};
 }
 
 Status Model::take(const Weights& w) {
   const Config& c = config_;
   MYNAH_TRY(table_, w.table("token_embd.weight", {c.vocabulary, c.width}));
-  for (int64_t layer = 0; layer < c.layers; ++layer) {
-    MYNAH_TRY(Block block, Block::load(w / "blk" / layer, c));
+  if (c.layer_inputs > 0) {
+    MYNAH_TRY(layer_inputs_, LayerInputs::load(w, c));
+  }
+  for (const LayerConfig& own : c.layer) {
+    MYNAH_TRY(Block block, Block::load(w / "blk" / std::ssize(blocks_), c, own));
     blocks_.push_back(std::move(block));
   }
   MYNAH_TRY(norm_, RmsNorm::load(w / "output_norm", c.width, c.norm_epsilon));
@@ -88,11 +135,12 @@ DType Model::cache_dtype() const {
 }
 
 KvCache Model::new_cache(int64_t sequences, int64_t capacity, std::optional<DType> dtype) const {
+  const std::vector<int64_t> widths = config_.cache_widths();
   return {backend(),
-          {.layers = config_.layers,
-           .width = config_.key_width(),
+          {.layers = std::ssize(widths),
            .sequences = sequences,
-           .capacity = capacity},
+           .capacity = capacity,
+           .widths = widths},
           dtype.value_or(cache_dtype())};
 }
 
@@ -124,63 +172,91 @@ Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const
   return step;
 }
 
-Model::QueriesKeys Model::queries_keys(const Block& block, int64_t layer, const Tensor& qkv,
+Model::QueriesKeys Model::queries_keys(const Block& block, const Tensor& qkv,
                                        const Step& step) const {
-  const Config& c = config_;
-  const int64_t queries = c.heads * c.head_dim;
-  const bool local = c.sees_window[static_cast<size_t>(layer)];
-  const Rotary& rotary = local ? c.local_rotary : c.rotary;
-  const Tensor& turns = local ? step.local_turns : step.turns;
-  const auto turn = [&](const Tensor& x, int64_t heads, const Tensor& by) {
-    return c.rotates[static_cast<size_t>(layer)] ? ops::rope(backend(), x, by, heads, rotary.pairs)
-                                                 : x;
+  const LayerConfig& own = block.config;
+  const int64_t heads = config_.heads;
+  const int64_t queries = heads * own.head_dim;
+  const Rotary& rotary = own.sees_window ? config_.local_rotary : config_.rotary;
+  const Tensor& turns = own.sees_window ? step.local_turns : step.turns;
+  const auto turn = [&](const Tensor& x, int64_t of, const Tensor& by) {
+    return own.rotates ? ops::rope(backend(), x, by, of, rotary.pairs) : x;
   };
-  if (!c.normed_heads && !step.query_turns.defined()) {
+  if (!config_.normed_heads && !step.query_turns.defined()) {
     const Tensor both =
-        turn(qkv.narrow(1, 0, queries + c.key_width()), c.heads + c.kv_heads, turns);
-    return {both.narrow(1, 0, queries), both.narrow(1, queries, c.key_width())};
+        turn(qkv.narrow(1, 0, queries + own.key_width()), heads + own.kv_heads, turns);
+    return {both.narrow(1, 0, queries), both.narrow(1, queries, own.key_width())};
   }
   Tensor q = qkv.narrow(1, 0, queries);
-  Tensor k = qkv.narrow(1, queries, c.key_width());
-  if (c.normed_heads) {
+  if (config_.normed_heads) {
     q = block.q_norm.of_heads(q);
+  }
+  q = turn(q, heads, step.query_turns.defined() ? step.query_turns : turns);
+  if (!own.writes_keys) {
+    return {q, {}};
+  }
+  Tensor k = qkv.narrow(1, queries, own.key_width());
+  if (config_.normed_heads) {
     k = block.k_norm.of_heads(k);
   }
-  return {turn(q, c.heads, step.query_turns.defined() ? step.query_turns : turns),
-          turn(k, c.kv_heads, turns)};
+  return {q, turn(k, own.kv_heads, turns)};
 }
 
-Tensor Model::attention(const Block& block, int64_t layer, const Tensor& x, const Step& step,
+Tensor Model::attention(const Block& block, const Tensor& x, const Step& step,
                         const KvCache& cache) const {
   const Config& c = config_;
-  const bool local = c.sees_window[static_cast<size_t>(layer)];
+  const LayerConfig& own = block.config;
   const Tensor qkv = block.qkv(block.attn_norm(x));  // (tokens, queries + 2 key_width)
-  const auto [q, k] = queries_keys(block, layer, qkv, step);
-  const Tensor v = qkv.narrow(1, c.heads * c.head_dim + c.key_width(), c.key_width());
-  cache.write(layer, k, v, step.past);
-  const Tensor attended = ops::attention(backend(), q, cache.keys(layer), cache.values(layer),
-                                         {.heads = c.heads,
-                                          .kv_heads = c.kv_heads,
-                                          .scale = c.attention_scale,
-                                          .causal = true,
-                                          .window = local ? c.window : 0,
-                                          .queries = step.queries.spans(),
-                                          .keys = step.past.keys,
-                                          .pages = step.past.table(),
-                                          .precision = options_.precision});
+  const auto [q, k] = queries_keys(block, qkv, step);
+  if (own.writes_keys) {
+    const int64_t keys = c.heads * own.head_dim;
+    const int64_t values = own.values_are_keys ? keys : keys + own.key_width();
+    Tensor v = qkv.narrow(1, values, own.key_width());
+    if (c.normed_values) {
+      v = block.v_norm.of_heads(v);
+    }
+    cache.write(own.cache, k, v, step.past);
+  }
+  const Tensor attended =
+      ops::attention(backend(), q, cache.keys(own.cache), cache.values(own.cache),
+                     {.heads = c.heads,
+                      .kv_heads = own.kv_heads,
+                      .scale = c.attention_scale,
+                      .causal = true,
+                      .window = own.sees_window ? c.window : 0,
+                      .queries = step.queries.spans(),
+                      .keys = step.past.keys,
+                      .pages = step.past.table(),
+                      .score_cap = c.score_cap,
+                      .sinks = c.sinks ? &block.sinks : nullptr,
+                      .precision = options_.precision});
   if (c.normed_results) {
     return ops::add(backend(), x, block.post_attn_norm(block.attn_out(attended)));
   }
   return block.attn_out(attended, {.residual = &x});  // (tokens, width)
 }
 
-Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
-  const Tensor hidden = ops::gated(backend(), block.gate_up(block.ffn_norm(x)),
-                                   {.activation = config_.activation});  // (tokens, feed_forward)
-  if (config_.normed_results) {
-    return ops::add(backend(), x, block.post_ffn_norm(block.down(hidden)));
+Tensor Model::dense_hidden(const Block& block, const Tensor& x) const {
+  return ops::gated(backend(), block.gate_up(x), config_.gate);
+}
+
+Tensor Model::of_experts(const Block& block, const Tensor& x) const {
+  if (block.config.feed_forward == 0) {
+    const Tensor normed = block.ffn_norm(x);
+    return block.experts(normed, normed);
   }
-  return block.down(hidden, {.residual = &x});  // (tokens, width)
+  const Tensor dense = block.down(dense_hidden(block, block.ffn_norm(x)));
+  const Tensor routed = block.experts(block.experts_norm(x), block.router_norm(x));
+  return ops::add(backend(), block.post_dense_norm(dense), block.post_experts_norm(routed));
+}
+
+Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
+  if (!block.config.experts && !config_.normed_results) {
+    return block.down(dense_hidden(block, block.ffn_norm(x)), {.residual = &x});
+  }
+  const Tensor added = block.config.experts ? of_experts(block, x)
+                                            : block.down(dense_hidden(block, block.ffn_norm(x)));
+  return ops::add(backend(), x, config_.normed_results ? block.post_ffn_norm(added) : added);
 }
 
 Tensor Model::forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
@@ -192,9 +268,21 @@ Tensor Model::forward(std::span<const int32_t> tokens, std::span<const Lane> lan
   if (config_.embedding_scale != 1.0F) {
     x = ops::affine(backend(), x, config_.embedding_scale);
   }
+  Tensor inputs;  // (tokens, layers * layer_inputs)
+  if (config_.layer_inputs > 0) {
+    inputs = layer_inputs_(ids, x);
+  }
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    x = attention(blocks_[i], static_cast<int64_t>(i), x, step, cache);
-    x = feed_forward(blocks_[i], x);
+    const Block& block = blocks_[i];
+    x = attention(block, x, step, cache);
+    x = feed_forward(block, x);
+    if (inputs.defined()) {
+      const int64_t columns = config_.layer_inputs;
+      x = block.input(x, inputs.narrow(1, static_cast<int64_t>(i) * columns, columns));
+    }
+    if (block.output_scale != 1.0F) {
+      x = ops::affine(backend(), x, block.output_scale);
+    }
   }
   cache.advance(lanes);
   return norm_(x);  // (tokens, width)

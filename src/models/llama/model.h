@@ -11,6 +11,8 @@
 
 #include "formats/tensor_file.h"
 #include "models/llama/config.h"
+#include "models/llama/experts.h"
+#include "models/llama/layer_inputs.h"
 #include "models/llama/projections.h"
 #include "nn/blob_cache.h"
 #include "nn/decode/kv_cache.h"
@@ -67,18 +69,34 @@ class Model final : public TokenModel {
 
  private:
   struct Block {
+    LayerConfig config;
     RmsNorm attn_norm;
-    Projections qkv;  // queries, keys and values side by side
+    Projections qkv;  // queries and, where the layer has its own, keys and values, side by side
     RmsNorm q_norm;   // of a head; where Config::normed_heads
     RmsNorm k_norm;
+    RmsNorm v_norm;  // where Config::normed_values
+    Tensor sinks;    // (heads); where Config::sinks
     Linear attn_out;
     RmsNorm post_attn_norm;  // where Config::normed_results
     RmsNorm ffn_norm;
-    Projections gate_up;  // side by side
+    Projections gate_up;  // side by side; where LayerConfig::feed_forward
     Linear down;
+    Experts experts;  // where LayerConfig::experts
+    // Of experts beside a dense block: before and behind each, and before the router.
+    RmsNorm experts_norm;
+    RmsNorm router_norm;
+    RmsNorm post_dense_norm;
+    RmsNorm post_experts_norm;
     RmsNorm post_ffn_norm;
+    LayerInput input;           // where Config::layer_inputs
+    float output_scale = 1.0F;  // of the layer's result
 
-    static Result<Block> load(const Weights& w, const Config& config);
+    // `own`: of this layer.
+    static Result<Block> load(const Weights& w, const Config& config, const LayerConfig& own);
+
+   private:
+    Status take_attention(const Weights& w, const Config& config);
+    Status take_feed_forward(const Weights& w, const Config& config);
   };
 
   // Rows of one forward(), where they read and write, and how their positions turn them.
@@ -92,25 +110,30 @@ class Model final : public TokenModel {
 
   struct QueriesKeys {
     Tensor queries;  // (tokens, heads * head_dim)
-    Tensor keys;     // (tokens, key_width)
+    Tensor keys;     // (tokens, key_width); undefined where the layer writes none
   };
 
   Model() = default;
 
   Status take(const Weights& w);
   [[nodiscard]] Step plan(std::span<const Lane> lanes, const KvCache& cache) const;
-  // Normed and turned, of qkv (tokens, heads * head_dim + 2 key_width).
-  [[nodiscard]] QueriesKeys queries_keys(const Block& block, int64_t layer, const Tensor& qkv,
+  // Normed and turned, of what Block::qkv gives.
+  [[nodiscard]] QueriesKeys queries_keys(const Block& block, const Tensor& qkv,
                                          const Step& step) const;
   // x (tokens, width), and what attention adds to it.
-  [[nodiscard]] Tensor attention(const Block& block, int64_t layer, const Tensor& x,
-                                 const Step& step, const KvCache& cache) const;
+  [[nodiscard]] Tensor attention(const Block& block, const Tensor& x, const Step& step,
+                                 const KvCache& cache) const;
   // x (tokens, width), and what the feed-forward block adds to it.
   [[nodiscard]] Tensor feed_forward(const Block& block, const Tensor& x) const;
+  // Of x (tokens, width): what the experts make of it, beside a dense block's where there is one.
+  [[nodiscard]] Tensor of_experts(const Block& block, const Tensor& x) const;
+  // Of x after its norm (tokens, width) -> (tokens, feed_forward).
+  [[nodiscard]] Tensor dense_hidden(const Block& block, const Tensor& x) const;
 
   Config config_;
   LoadOptions options_;
   Tensor table_;  // (vocabulary, width)
+  LayerInputs layer_inputs_;
   std::vector<Block> blocks_;
   RmsNorm norm_;
   Linear head_;

@@ -60,8 +60,10 @@ TEST_F(LlamaConfig, SizesAreRead) {
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_EQ(config->vocabulary, 100);
   EXPECT_EQ(config->layers, 2);
-  EXPECT_EQ(config->head_dim, 4);
-  EXPECT_EQ(config->key_width(), 8);
+  ASSERT_EQ(config->layer.size(), 2U);
+  EXPECT_EQ(config->layer[1].head_dim, 4);
+  EXPECT_EQ(config->layer[1].key_width(), 8);
+  EXPECT_THAT(config->cache_widths(), ElementsAre(8, 8));
   EXPECT_EQ(config->cache_bytes(DType::F16), 2U * 2U * 8U * 2U);
   EXPECT_EQ(config->attention_scale, 0.5F);
   EXPECT_EQ(config->rotary.pairs, RopePairs::Neighbours);
@@ -75,9 +77,9 @@ TEST_F(LlamaConfig, WhatIsNotDoneIsNamed) {
   file_.metadata["llama.rope.scaling.type"] = std::string("dynamic");
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("dynamic"));
   file_.metadata.erase("llama.rope.scaling.type");
-  file_.metadata["llama.attention.head_count_kv"] = std::vector<int64_t>{2, 1};
-  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("head_count_kv"));
-  file_.metadata["llama.attention.head_count_kv"] = std::vector<int64_t>{2, 2};
+  file_.metadata["llama.attention.head_count"] = std::vector<int64_t>{4, 2};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("head_count"));
+  file_.metadata["llama.attention.head_count"] = std::vector<int64_t>{4, 4};
   EXPECT_EQ(refusal(ErrorCode::Unsupported), "");
   add("blk.0.ssm_a", {16});
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("blk.0.ssm_a"));
@@ -113,20 +115,75 @@ TEST_F(LlamaConfig, SizesThatCannotBeAreRefused) {
   EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("rope.dimension_count"));
 }
 
+std::vector<bool> windows(const Config& config) {
+  std::vector<bool> windows;
+  for (const LayerConfig& layer : config.layer) {
+    windows.push_back(layer.sees_window);
+  }
+  return windows;
+}
+
 TEST_F(LlamaConfig, WindowsFollowThePattern) {
   become("gemma3");
   file_.metadata["gemma3.attention.sliding_window"] = int64_t{512};
   file_.metadata["gemma3.block_count"] = int64_t{7};
   auto config = Config::read(file_);
   ASSERT_TRUE(config.has_value()) << config.error().message;
-  EXPECT_THAT(config->sees_window, ElementsAre(true, true, true, true, true, false, true));
+  EXPECT_THAT(windows(*config), ElementsAre(true, true, true, true, true, false, true));
   file_.metadata["gemma3.attention.sliding_window_pattern"] =
       std::vector<int64_t>{0, 1, 0, 0, 0, 0, 1};
   config = Config::read(file_);
   ASSERT_TRUE(config.has_value()) << config.error().message;
-  EXPECT_THAT(config->sees_window, ElementsAre(false, true, false, false, false, false, true));
+  EXPECT_THAT(windows(*config), ElementsAre(false, true, false, false, false, false, true));
   file_.metadata["gemma3.attention.sliding_window_pattern"] = std::vector<int64_t>{1};
   EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("sliding_window_pattern"));
+}
+
+TEST_F(LlamaConfig, ExpertsAreRead) {
+  become("qwen3moe");
+  file_.metadata["qwen3moe.expert_count"] = int64_t{8};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("expert_used_count"));
+  file_.metadata["qwen3moe.expert_used_count"] = int64_t{9};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("1 to 8"));
+  file_.metadata["qwen3moe.expert_used_count"] = int64_t{2};
+  add("blk.1.ffn_gate_inp.weight", {8, 16});
+  const auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->expert_columns, 12) << "what two experts together have";
+  EXPECT_FALSE(config->layer[0].experts);
+  EXPECT_EQ(config->layer[0].feed_forward, 24);
+  EXPECT_TRUE(config->layer[1].experts);
+  EXPECT_EQ(config->layer[1].feed_forward, 0);
+  file_.metadata["qwen3moe.expert_gating_func"] = int64_t{2};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("expert_gating_func"));
+  file_.metadata.erase("qwen3moe.expert_gating_func");
+  add("blk.0.attn_sinks.weight", {4});
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("attn_sinks"));
+}
+
+TEST_F(LlamaConfig, LayersThatShareKeysTakeNoMemoryForThem) {
+  become("gemma4");
+  file_.metadata["gemma4.block_count"] = int64_t{6};
+  file_.metadata["gemma4.attention.sliding_window"] = int64_t{512};
+  file_.metadata["gemma4.attention.sliding_window_pattern"] =
+      std::vector<int64_t>{1, 0, 1, 0, 1, 0};
+  file_.metadata["gemma4.attention.head_count_kv"] = std::vector<int64_t>{2, 1, 2, 1, 2, 1};
+  file_.metadata["gemma4.attention.key_length"] = int64_t{32};
+  file_.metadata["gemma4.attention.key_length_swa"] = int64_t{8};
+  file_.metadata["gemma4.attention.shared_kv_layers"] = int64_t{2};
+  file_.metadata["gemma4.feed_forward_length"] = std::vector<int64_t>{24, 24, 24, 24, 48, 48};
+  const auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_THAT(config->cache_widths(), ElementsAre(16, 32, 16, 32));
+  EXPECT_EQ(config->cache_bytes(DType::F16), 2U * 2U * (16U + 32U + 16U + 32U));
+  EXPECT_FALSE(config->layer[4].writes_keys);
+  EXPECT_EQ(config->layer[4].cache, 2);
+  EXPECT_EQ(config->layer[5].cache, 3);
+  EXPECT_EQ(config->layer[5].feed_forward, 48);
+  EXPECT_EQ(config->rotary.frequencies.size(), 16U);
+  EXPECT_EQ(config->local_rotary.frequencies.size(), 4U);
+  file_.metadata["gemma4.attention.shared_kv_layers"] = int64_t{5};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("shared_kv_layers"));
 }
 
 }  // namespace

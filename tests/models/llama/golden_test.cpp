@@ -59,13 +59,18 @@ class LlamaGolden : public testing::TestWithParam<GoldenCase> {
   // 2019).
   [[nodiscard]] float bound() const {
     const Config& c = model_->config();
-    const int64_t additions =
-        3 * c.width + c.heads * c.head_dim + c.head_dim + 2 * std::ssize(tokens_) + c.feed_forward;
-    const float rounding = static_cast<float>(c.layers * additions + c.width) * 0x1p-23F;
-    const float gelu = c.activation == Activation::Silu
+    int64_t additions = 0;
+    float columns = 0;  // of feed-forward blocks
+    for (const LayerConfig& layer : c.layer) {
+      const int64_t inner = layer.feed_forward + (layer.experts ? c.expert_columns : 0);
+      additions += 3 * c.width + c.heads * layer.head_dim + layer.head_dim +
+                   2 * std::ssize(tokens_) + inner + 2 * c.layer_inputs + c.used_experts;
+      columns = std::max(columns, static_cast<float>(inner));
+    }
+    const float rounding = static_cast<float>(additions + c.width) * 0x1p-23F;
+    const float gelu = c.gate.activation == Activation::Silu
                            ? 0.0F
-                           : 2.0F * static_cast<float>(c.layers) *
-                                 std::sqrt(static_cast<float>(c.feed_forward)) * 0x1p-11F;
+                           : 2.0F * static_cast<float>(c.layers) * std::sqrt(columns) * 0x1p-11F;
     float largest = 0;
     for (const float value : logits_) {
       largest = std::max(largest, std::abs(value));
@@ -126,8 +131,10 @@ TEST_P(LlamaGolden, SaysTheSamePieceByPieceInCompany) {
 std::vector<GoldenCase> all_cases() {
   std::vector<GoldenCase> cases;
   for (const DeviceKind device : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt}) {
-    for (const char* name : {"gemma3", "llama", "llama3", "llama_linear", "llama_yarn", "phi3",
-                             "phi3_long", "mistral3", "qwen2", "qwen3", "smollm3"}) {
+    for (const char* name :
+         {"gemma2", "gemma3", "gemma4", "gemma4_experts", "gpt-oss", "gpt-oss_mxfp4", "llama",
+          "llama3", "llama_linear", "llama_yarn", "phi3", "phi3_long", "mistral3", "qwen2", "qwen3",
+          "qwen3moe", "qwen3moe_q8_0", "smollm3"}) {
       cases.push_back({name, device});
     }
   }
@@ -135,7 +142,9 @@ std::vector<GoldenCase> all_cases() {
 }
 
 std::string case_name(const testing::TestParamInfo<GoldenCase>& info) {
-  return std::string(info.param.name) + "_" + test::golden_device(info.param.device);
+  std::string name = std::string(info.param.name) + "_" + test::golden_device(info.param.device);
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(, LlamaGolden, testing::ValuesIn(all_cases()), case_name);
