@@ -280,6 +280,7 @@ void add_paged_cases(std::vector<OpCase>& table) {
        .window = 130,
        .cap = 1.5F},
       {.queries = {150, 2}, .keys = {160, 33}, .d = 64, .causal = true, .cap = 0.5F, .sinks = true},
+      {.queries = {1, 20}, .keys = {140, 33}, .heads = 2, .d = 512, .causal = true},
   };
   const auto add = [&](DType dtype, int64_t page_rows, Precision precision = Precision::Exact) {
     for (AttentionRow row : rows) {

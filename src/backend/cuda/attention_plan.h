@@ -42,9 +42,11 @@ class AttentionPlan {
   static bool is_long(int64_t queries, int64_t group) { return queries * group > kMostFew; }
 
   // `group` heads of q share a head of keys. `units_lines`: that a tile of matrix units has; 0
-  // where they are not to be used.
-  AttentionPlan(int64_t group, bool causal, int64_t units_lines, int64_t window = simt::kNoWindow)
-      : group_(group), causal_(causal), units_lines_(units_lines), window_(window) {}
+  // where they are not to be used. `alone`: each line is a tile, of heads so wide that a block has
+  // no room for more.
+  AttentionPlan(int64_t group, bool causal, int64_t units_lines, int64_t window = simt::kNoWindow,
+                bool alone = false)
+      : group_(group), causal_(causal), units_lines_(units_lines), window_(window), alone_(alone) {}
 
   // The queries of these rows of q see these keys; a span is a run. Where attention is causal,
   // there is one.
@@ -83,6 +85,7 @@ class AttentionPlan {
   bool causal_;
   int64_t units_lines_;
   int64_t window_;
+  bool alone_;
   std::array<std::vector<simt::AttentionTile>, kKinds.size()> tiles_;
   std::vector<int32_t> rows_;
   std::vector<int32_t> pages_;

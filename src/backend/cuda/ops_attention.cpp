@@ -43,6 +43,7 @@ struct UnitKernels {
 
 constexpr int64_t kNarrow = 64;
 constexpr int64_t kMiddle = 128;
+constexpr int64_t kWide = 256;  // columns of the widest kernels of many lines
 
 constexpr std::array<UnitKernels, 2> kUnits = {{
     {DType::F16, 75, kernels::attention_units_f16_64, kernels::attention_units_f16_128},
@@ -208,10 +209,9 @@ std::span<const int32_t> pages_of(const PageTable& table, const Span& span) {
   return table.pages.subspan(first, std::min(count, table.pages.size() - first));
 }
 
-void check_head_dim(int64_t d) {
-  constexpr int64_t kMost = 256;
-  MYNAH_CHECK(d <= kMost, "[attention] heads of ", std::to_string(d),
-              " columns: the kernels here take up to 256");
+void check_head_dim(int64_t d, int64_t most) {
+  MYNAH_CHECK(d <= most, "[attention] heads of ", std::to_string(d),
+              " columns: the kernels here take up to ", std::to_string(most));
 }
 
 }  // namespace
@@ -298,7 +298,7 @@ void CudaBackend::attend_in_place(const Tensor& q, const Tensor& k, const Tensor
                                                 : units_lines(processor_->level(), keys.type,
                                                               keys.width, params.precision);
   AttentionPlan plan(params.heads / params.kv_heads, params.causal, lines,
-                     params.window > 0 ? params.window : simt::kNoWindow);
+                     params.window > 0 ? params.window : simt::kNoWindow, d > kWide);
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span& queries = params.queries[u];
     const Span& span = params.keys[u];
@@ -377,7 +377,8 @@ void CudaBackend::attention_packed(const Tensor& q, const PackedAttentionParams&
   const KeysValues& first = *keys.front();
   const PackedLayout layout(first);
   AttentionPlan plan(params.heads / first.heads, false,
-                     units_lines(processor_->level(), layout.type, layout.width, first.precision));
+                     units_lines(processor_->level(), layout.type, layout.width, first.precision),
+                     simt::kNoWindow, layout.width > kWide);
   const int64_t tail_rows = params.tail == nullptr ? 0 : params.tail->rows;
   for (size_t i = 0; i < keys.size(); ++i) {
     const PackedLayout own(*keys[i]);
@@ -407,7 +408,7 @@ void CudaBackend::attention_packed(const Tensor& q, const PackedAttentionParams&
 
 void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
                          simt::AttentionArgs args, const Tensor& out) {
-  check_head_dim(args.head_dim);
+  check_head_dim(args.head_dim, 2 * kWide);
   const TypeKernels& kernels = kernels_of(type);
   const int level = processor_->level();
   const BufferRef buffer = on_device(std::span<const std::byte>(plan.bytes()));
@@ -456,7 +457,7 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
 
 void CudaBackend::attention_probabilities(const Tensor& q, const KeysValues& keys, int64_t heads,
                                           float scale, const Tensor& out) {
-  check_head_dim(keys.head_dim);
+  check_head_dim(keys.head_dim, kWide);
   const PackedLayout layout(keys);
   launch(layout.type == DType::F16 ? kernels::attention_probabilities_f16
                                    : kernels::attention_probabilities_f32,
