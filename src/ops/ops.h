@@ -129,6 +129,21 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
                           const LinearWeight& w_ih, const LinearWeight& w_hh, const Tensor& bias,
                           const LstmParams& params, const Tensor& h, const Tensor& c);
 
+// Of utterances that go on, each of one row of states (m, any), rows apart or not: slots
+// (utterances) i32 in [0, m), without repeats. What it has behind it, zeros where that is nothing,
+// is read and overwritten.
+
+// Causal convolution, channel by channel. x (lengths.total(), d), w (taps, d), the last for the row
+// itself, states (m, (taps - 1) * d) -> (lengths.total(), d).
+[[nodiscard]] Tensor short_conv(Backend& backend, const Tensor& x, const Lengths& lengths,
+                                const Tensor& w, Activation activation, const Tensor& slots,
+                                const Tensor& states);
+// The gated delta rule: q and k (lengths.total(), key_heads * dk), v (lengths.total(), heads * dv),
+// states (m, heads * dk * dv) -> (lengths.total(), heads * dv).
+[[nodiscard]] Tensor delta_rule(Backend& backend, const Tensor& q, const Tensor& k, const Tensor& v,
+                                const Lengths& lengths, const DeltaRuleParams& params,
+                                const Tensor& slots, const Tensor& states);
+
 // Element by element.
 
 [[nodiscard]] Tensor unary(Backend& backend, UnaryOp op, const Tensor& x);
@@ -143,6 +158,8 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 [[nodiscard]] Tensor sqrt(Backend& backend, const Tensor& x);
 [[nodiscard]] Tensor negate(Backend& backend, const Tensor& x);
 [[nodiscard]] Tensor abs(Backend& backend, const Tensor& x);
+// log(1 + e^x).
+[[nodiscard]] Tensor softplus(Backend& backend, const Tensor& x);
 
 // b has a's shape, or is one row of a's last dimension, or one element.
 [[nodiscard]] Tensor binary(Backend& backend, BinaryOp op, const Tensor& a, const Tensor& b);

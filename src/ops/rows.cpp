@@ -125,6 +125,10 @@ Tensor abs(Backend& backend, const Tensor& x) {
   return unary(backend, UnaryOp::Abs, x);
 }
 
+Tensor softplus(Backend& backend, const Tensor& x) {
+  return unary(backend, UnaryOp::Softplus, x);
+}
+
 Tensor binary(Backend& backend, BinaryOp op, const Tensor& a, const Tensor& b) {
   expect_type(backend, "binary", "b", b);
   const bool one_row =

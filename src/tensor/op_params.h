@@ -26,7 +26,8 @@ enum class UnaryOp : uint8_t {
   Log,
   Sqrt,
   Negate,
-  Abs
+  Abs,
+  Softplus  // log(1 + e^x)
 };
 
 enum class BinaryOp : uint8_t { Add, Subtract, Multiply, Divide, Maximum, Minimum };
@@ -209,6 +210,23 @@ enum class RopePairs : uint8_t { Halves, Neighbours };
 // Layer of an LSTM, gates in PyTorch's order (input, forget, cell, output).
 struct LstmParams {
   bool reverse = false;  // runs each utterance from its end
+};
+
+// Taps of a short_conv at most.
+inline constexpr int64_t kMostTaps = 8;
+
+// Columns of a key of a delta_rule at most.
+inline constexpr int64_t kMostDeltaKeys = 256;
+
+// The gated delta rule (Yang, Kautz and Hatamizadeh 2024, arXiv:2412.06464, equation 10), row by
+// row of an utterance. A head keeps a matrix S (columns of a key, columns of a value) from row to
+// row: S becomes e^gate S, then more by the key's outer product with beta (value - S^T key), and
+// the row's result is S^T query. Head h has the queries and keys of h % key_heads.
+struct DeltaRuleParams {
+  int64_t heads = 1;              // of values, gates, betas and the state
+  int64_t key_heads = 1;          // of queries and keys; divides heads
+  const Tensor* gates = nullptr;  // (rows, heads), at most 0
+  const Tensor* betas = nullptr;  // (rows, heads)
 };
 
 // Whisper's log-mel front end (openai/whisper audio.py log_mel_spectrogram): periodic Hann window,

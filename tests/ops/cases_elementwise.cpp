@@ -41,6 +41,7 @@ constexpr std::array kUnary = {
     UnaryFacts{UnaryOp::Sqrt, "sqrt", 10.0F, true, 0.0F, 0.0F, 1.0F},
     UnaryFacts{UnaryOp::Negate, "negate", 1.0F, false, 0.0F, 0.0F, 0.0F},
     UnaryFacts{UnaryOp::Abs, "abs", 1.0F, false, 0.0F, 0.0F, 0.0F},
+    UnaryFacts{UnaryOp::Softplus, "softplus", 10.0F, false, 4.0F, 0.0F, 2.0F},
 };
 
 std::vector<float> unary_inputs(const UnaryFacts& facts, int64_t count) {

@@ -8,6 +8,7 @@ namespace mynah::cpu {
 void add_block_kernels(Isa isa, Kernels& kernels);
 void add_conv_input_kernels(Isa isa, Kernels& kernels);
 void add_gemm_kernels(Isa isa, Kernels& kernels);
+void add_recurrent_kernels(Isa isa, Kernels& kernels);
 void add_row_kernels(Isa isa, Kernels& kernels);
 void add_finish_kernels(Isa isa, Kernels& kernels);
 void add_attention_kernels(Isa isa, Kernels& kernels);

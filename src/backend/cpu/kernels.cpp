@@ -14,6 +14,7 @@ Kernels kernels_for(Isa isa) {
   add_attention_kernels(isa, kernels);
   add_packing_kernels(isa, kernels);
   add_conv_input_kernels(isa, kernels);
+  add_recurrent_kernels(isa, kernels);
   add_row_kernels(isa, kernels);
   add_matvec_kernels(isa, kernels);
   add_spectrum_kernels(isa, kernels);

@@ -95,6 +95,29 @@ struct SineRow {
   float bias = 0.0F;
 };
 
+// Columns of a delta_rule's state that its kernel takes at a time: with as many rows as a key has
+// columns, they fit into the first-level cache.
+inline constexpr int64_t kDeltaColumns = 32;
+
+// Rows of one head of a delta_rule; strides between rows.
+struct DeltaRows {
+  const float* q = nullptr;
+  const float* k = nullptr;
+  const float* v = nullptr;  // of the columns at hand, `columns` of them
+  const float* gates = nullptr;
+  const float* betas = nullptr;
+  float* out = nullptr;
+  int64_t q_stride = 0;
+  int64_t k_stride = 0;
+  int64_t v_stride = 0;
+  int64_t gate_stride = 0;
+  int64_t beta_stride = 0;
+  int64_t out_stride = 0;
+  int64_t count = 0;
+  int64_t key_columns = 0;
+  int64_t columns = 0;  // at most kDeltaColumns
+};
+
 struct Kernels {
   // Products of m rows with one panel: out (m, 32) with row stride `out_stride`. Element (i, j) is
   // summed over k in order, whatever m is, so that a row's result does not depend on its
@@ -241,6 +264,12 @@ struct Kernels {
                  float* out);
   // gates (4h) -> c, h, as PyTorch's LSTM cell: input, forget, cell, output.
   void (*lstm_cell)(const float* gates, int64_t h, float* c, float* out);
+  // out (n): activation(sum of `taps` rows times as many of w, n apart, element by element).
+  void (*short_conv)(const float* const* rows, const float* w, int64_t taps, int64_t n,
+                     Activation activation, float* out);
+  // The rows in order, over kDeltaColumns columns of a state (key_columns), its rows `stride`
+  // apart.
+  void (*delta_rule)(const DeltaRows& rows, float* state, int64_t stride);
   // n samples of a value of pitch: tanh of the weighted sines and the bias.
   void (*sine_row)(const SineRow& how, int64_t n, float* out);
   // Magnitudes and phases of n complex numbers; 0 has the phase 0 or pi.

@@ -145,6 +145,13 @@ HWY_INLINE V log(V x) {
   return hn::IfThenElse(defined, y, hn::Set(f, std::numeric_limits<float>::quiet_NaN()));
 }
 
+// log(1 + e^x), its exponential at most 1; within some epsilons of 1 or of x.
+HWY_INLINE V softplus(V x) {
+  const F f;
+  const V small = exp_of_nonpositive(hn::Neg(hn::Abs(x)));
+  return hn::Add(hn::Max(hn::Zero(f), x), log(hn::Add(hn::Set(f, 1.0F), small)));
+}
+
 // Calls fn with the activation as a callable, so that its choice is made once a row and not once a
 // vector.
 template <class Fn>

@@ -302,6 +302,8 @@ void unary(UnaryOp op, const float* x, int64_t n, float* out) {
       return map(x, n, out, [](V v) HWY_ATTR { return hn::Neg(v); });
     case UnaryOp::Abs:
       return map(x, n, out, [](V v) HWY_ATTR { return hn::Abs(v); });
+    case UnaryOp::Softplus:
+      return map(x, n, out, [](V v) HWY_ATTR { return softplus(v); });
   }
 }
 

@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t kElementThreads = 256;
 constexpr int64_t kEach = 4;  // elements of a thread
 
-static_assert(static_cast<int>(UnaryOp::Abs) == static_cast<int>(simt::UnaryFunction::Abs));
+static_assert(static_cast<int>(UnaryOp::Softplus) ==
+              static_cast<int>(simt::UnaryFunction::Softplus));
 static_assert(static_cast<int>(UnaryOp::Log) == static_cast<int>(simt::UnaryFunction::Log));
 static_assert(static_cast<int>(BinaryOp::Minimum) ==
               static_cast<int>(simt::BinaryFunction::Minimum));

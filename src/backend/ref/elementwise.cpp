@@ -51,6 +51,8 @@ double apply(UnaryOp op, double x) {
       return -x;
     case UnaryOp::Abs:
       return std::fabs(x);
+    case UnaryOp::Softplus:
+      return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
   }
   return x;
 }

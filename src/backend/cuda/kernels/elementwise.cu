@@ -63,6 +63,12 @@ inline void replace(Values& values, Function function) {
   }
 }
 
+// log(1 + e^x), its exponential at most 1; within some epsilons of 1 or of x.
+inline float softplus(float x) {
+  const float magnitude = x < 0.0F ? -x : x;
+  return (x < 0.0F ? 0.0F : x) + log(1.0F + exp(-magnitude));
+}
+
 inline void apply(UnaryFunction function, Values& values) {
   switch (function) {
     case UnaryFunction::Relu:
@@ -97,6 +103,9 @@ inline void apply(UnaryFunction function, Values& values) {
       break;
     case UnaryFunction::Abs:
       replace(values, [](float x) { return float_of(bits_of(x) & 0x7FFFFFFFU); });
+      break;
+    case UnaryFunction::Softplus:
+      replace(values, [](float x) { return softplus(x); });
       break;
   }
 }

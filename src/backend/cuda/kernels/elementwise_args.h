@@ -18,7 +18,8 @@ enum class UnaryFunction : int32_t {
   Log,
   Sqrt,
   Negate,
-  Abs
+  Abs,
+  Softplus
 };
 
 enum class BinaryFunction : int32_t { Add, Subtract, Multiply, Divide, Maximum, Minimum };

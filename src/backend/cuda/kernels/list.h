@@ -12,6 +12,7 @@
 #include "backend/cuda/kernels/lstm_args.h"
 #include "backend/cuda/kernels/norm_args.h"
 #include "backend/cuda/kernels/product_args.h"
+#include "backend/cuda/kernels/recurrent_args.h"
 #include "backend/cuda/kernels/reduction_args.h"
 #include "backend/cuda/kernels/routed_args.h"
 #include "backend/cuda/kernels/rows_args.h"
@@ -33,6 +34,7 @@
   MYNAH_UNITS_PRODUCT_KERNELS(X) \
   MYNAH_ATTENTION_KERNELS(X)     \
   MYNAH_LSTM_KERNELS(X)          \
+  MYNAH_RECURRENT_KERNELS(X)     \
   MYNAH_VOCODER_KERNELS(X)
 
 namespace mynah::cuda {
