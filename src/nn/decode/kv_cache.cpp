@@ -1,6 +1,7 @@
 #include "nn/decode/kv_cache.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -84,6 +85,12 @@ size_t KvCache::index(int64_t sequence) const {
 }
 
 int64_t KvCache::add() {
+  const int64_t sequence = take_sequence();
+  set_states(sequence, std::nullopt);
+  return sequence;
+}
+
+int64_t KvCache::take_sequence() {
   if (free_sequences_.empty()) {
     free_sequences_.push_back(std::ssize(sequences_));
     sequences_.emplace_back();
@@ -97,7 +104,11 @@ int64_t KvCache::add() {
 int64_t KvCache::fork(int64_t sequence, int64_t length) {
   MYNAH_CHECK(length >= 0 && length <= sequences_[index(sequence)].length, "sequence ",
               std::to_string(sequence), " has no ", std::to_string(length), " positions");
-  const int64_t forked = add();
+  MYNAH_CHECK(rewinds() || length == 0 || length == sequences_[index(sequence)].length, "sequence ",
+              std::to_string(sequence), " has states of its end alone, and not of ",
+              std::to_string(length), " positions");
+  const int64_t forked = take_sequence();
+  set_states(forked, length == 0 ? std::nullopt : std::optional(sequence));
   const Sequence& from = sequences_[index(sequence)];
   Sequence& to = sequences_[index(forked)];
   to.length = length;
@@ -168,6 +179,13 @@ KvStep KvCache::step(std::span<const Lane> lanes) const {
     }
   }
   step.rows = ops::from_host(*backend_, std::span<const int32_t>(rows), {std::ssize(rows)});
+  if (!rewinds()) {
+    std::vector<int32_t> slots;
+    for (const Lane& lane : lanes) {
+      slots.push_back(static_cast<int32_t>(lane.sequence));
+    }
+    step.slots = ops::from_host(*backend_, std::span<const int32_t>(slots), {std::ssize(slots)});
+  }
   return step;
 }
 
@@ -183,7 +201,46 @@ void KvCache::advance(std::span<const Lane> lanes) {
 }
 
 size_t KvCache::bytes() const {
-  return static_cast<size_t>(std::ssize(uses_) * kPageRows) * row_bytes();
+  const int64_t states = states_.defined() ? states_.elements() : 0;
+  return static_cast<size_t>(std::ssize(uses_) * kPageRows) * row_bytes() +
+         storage_bytes(DType::F32, states);
+}
+
+Tensor KvCache::state(int64_t number) const {
+  const auto widths = std::span(sizes_.states).first(static_cast<size_t>(number));
+  return states_.narrow(1, std::accumulate(widths.begin(), widths.end(), int64_t{0}),
+                        sizes_.states[static_cast<size_t>(number)]);
+}
+
+void KvCache::grow_states() {
+  const int64_t before = states_.defined() ? states_.dim(0) : 0;
+  const auto wanted = std::ssize(sequences_);
+  if (wanted <= before) {
+    return;
+  }
+  const Shape shape{wanted + wanted / 2,
+                    std::accumulate(sizes_.states.begin(), sizes_.states.end(), int64_t{0})};
+  const Tensor grown = ops::empty(*backend_, shape);
+  if (before > 0) {
+    ops::copy_into(*backend_, states_, grown.narrow(0, 0, before));
+  }
+  states_ = grown;
+}
+
+void KvCache::set_states(int64_t sequence, std::optional<int64_t> from) {
+  if (rewinds()) {
+    return;
+  }
+  grow_states();
+  if (from) {
+    ops::copy_into(*backend_, states_.narrow(0, *from, 1), states_.narrow(0, sequence, 1));
+    return;
+  }
+  const Tensor zeros = ops::zeros(*backend_, {1, std::ranges::max(sizes_.states)});
+  for (int64_t number = 0; number < std::ssize(sizes_.states); ++number) {
+    const Tensor own = state(number).narrow(0, sequence, 1);
+    ops::copy_into(*backend_, zeros.narrow(1, 0, own.dim(1)), own);
+  }
 }
 
 void KvCache::grow(int64_t more) {

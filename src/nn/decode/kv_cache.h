@@ -1,9 +1,10 @@
 // KvCache: keys and values of what sequences have said so far, in pages (Kwon et al. 2023,
-// arXiv:2309.06180).
+// arXiv:2309.06180), and what recurrent layers keep of it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <span>
 #include <vector>
@@ -24,6 +25,7 @@ struct KvStep {
   Tensor rows;                 // (tokens) i32: of KvCache::keys() and values()
   std::vector<Span> keys;      // of each lane, its new tokens included, as `pages` counts rows
   std::vector<int32_t> pages;  // of all lanes
+  Tensor slots;                // (lanes) i32: rows of KvCache::state(), where there are states
 
   [[nodiscard]] PageTable table() const;
 };
@@ -31,7 +33,8 @@ struct KvStep {
 // A state, not a layer: who decodes owns one. A sequence is a list of pages of kPageRows positions
 // each; a page may be of several sequences that began alike, and who writes to such a page gets a
 // copy of it. Each layer has one tensor of keys and one of values, of all pages, which grow with
-// what is written.
+// what is written. A recurrent layer has states instead, of which a sequence has the same numbers
+// however long it is, and those of its end alone.
 class KvCache {
  public:
   // Few, since a sequence that goes its own way copies up to so many; and whole groups of four, as
@@ -44,6 +47,7 @@ class KvCache {
     int64_t sequences = 0;             // that write, at a time at most
     int64_t capacity = 0;              // positions a sequence at most
     std::vector<int64_t> widths = {};  // of each layer where they differ; empty: `width` is of all
+    std::vector<int64_t> states = {};  // numbers of each state of a sequence
   };
 
   // Keys and values are kept as `dtype`: f32, f16, bf16, or Q8_0 where 32 divides each head.
@@ -53,7 +57,12 @@ class KvCache {
 
   // An empty sequence; numbers are given again.
   [[nodiscard]] int64_t add();
-  // One that begins with the first `length` positions of another, which it shares.
+
+  // Whether a sequence may be forked at any of its positions: without states.
+  [[nodiscard]] bool rewinds() const { return sizes_.states.empty(); }
+
+  // One that begins with the first `length` positions of another, which it shares. States are
+  // copied: where there are any, `length` is that of the other, or 0.
   [[nodiscard]] int64_t fork(int64_t sequence, int64_t length);
   void remove(int64_t sequence);
 
@@ -78,13 +87,17 @@ class KvCache {
     return values_[static_cast<size_t>(layer)];
   }
 
+  // (slots, numbers) f32, rows apart, of a state by its number; an empty sequence has zeros. Who
+  // writes it does so in the lanes' rows alone.
+  [[nodiscard]] Tensor state(int64_t number) const;
+
   // Writes k and v (tokens, width) where the step says, of one layer.
   void write(int64_t layer, const Tensor& k, const Tensor& v, const KvStep& step) const;
 
   // The lanes' tokens are written.
   void advance(std::span<const Lane> lanes);
 
-  // Bytes of all pages.
+  // Bytes of all pages and states.
   [[nodiscard]] size_t bytes() const;
 
   // Pages that sequences have.
@@ -115,11 +128,17 @@ class KvCache {
   void copy_rows(const BufferRef& from, int64_t from_rows, int64_t from_row, const BufferRef& to,
                  int64_t to_rows, int64_t to_row, int64_t count) const;
 
+  // One without pages, its states whatever they were.
+  [[nodiscard]] int64_t take_sequence();
   // In sequences_; of one that exists.
   [[nodiscard]] size_t index(int64_t sequence) const;
   // Whether the lane's first token goes to a page that others have, too.
   [[nodiscard]] bool writes_to_shared(const Sequence& sequence) const;
   void grow(int64_t more);
+  // States for as many sequences as there are, those of before among them.
+  void grow_states();
+  // Makes the states of a sequence those of another, or zeros.
+  void set_states(int64_t sequence, std::optional<int64_t> from);
   int32_t take_page();
   void leave_page(int32_t page);
 
@@ -130,6 +149,7 @@ class KvCache {
   BufferRef buffer_;
   std::vector<Tensor> keys_;
   std::vector<Tensor> values_;
+  Tensor states_;  // (slots, numbers of all states): a sequence's number is its slot
   std::vector<Sequence> sequences_;
   std::vector<int64_t> free_sequences_;
   std::vector<int32_t> uses_;  // of each page: the sequences that have it

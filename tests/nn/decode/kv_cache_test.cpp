@@ -254,5 +254,57 @@ TEST(KvCacheOfSeveralWidths, KeepsWhatItHoldsWhenItGrowsAndParts) {
   EXPECT_EQ(cache.bytes(), pages * KvCache::kPageRows * 2 * (2 + 2 + 5 + 1) * sizeof(float));
 }
 
+// A sequence's states are its own: zeros at first, copied by a fork, there while others come.
+TEST(KvCacheStates, AreOfASequence) {
+  RefBackend backend;
+  KvCache cache(backend,
+                {.layers = 1, .width = 1, .sequences = 1, .capacity = 64, .states = {3, 2}},
+                DType::F32);
+  EXPECT_FALSE(cache.rewinds());
+  const auto slot = [&](int64_t sequence) {
+    const Lane lane{.sequence = sequence, .count = 0};
+    return cache.step({&lane, 1}).slots;
+  };
+  const auto write = [&](int64_t sequence, float value) {
+    for (int64_t state = 0; state < 2; ++state) {
+      const std::vector<float> values(3, value + static_cast<float>(state));
+      const int64_t width = 3 - state;
+      const Tensor row =
+          ops::from_host(backend, std::span(values).first(static_cast<size_t>(width)), {1, width});
+      ops::scatter_rows(backend, row, slot(sequence), cache.state(state));
+    }
+  };
+  const auto read = [&](int64_t sequence) {
+    std::vector<float> all;
+    for (int64_t state = 0; state < 2; ++state) {
+      const Tensor row = ops::gather_rows(backend, cache.state(state), slot(sequence));
+      const auto values = ops::to_host(backend, row);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  };
+  const std::vector<float> zeros(5, 0.0F);
+  const int64_t a = cache.add();
+  EXPECT_EQ(read(a), zeros);
+  write(a, 10);
+  const int64_t b = cache.fork(a, 0);
+  EXPECT_EQ(read(b), zeros) << "nothing of it is there";
+  write(b, 20);
+  const Lane two{.sequence = a, .count = 2};
+  cache.reserve({&two, 1});
+  cache.advance({&two, 1});
+  const int64_t c = cache.fork(a, 2);
+  EXPECT_EQ(read(c), (std::vector<float>{10, 10, 10, 11, 11}));
+  write(c, 30);
+  for (int i = 0; i < 20; ++i) {
+    write(cache.add(), 40);
+  }
+  EXPECT_EQ(read(a), (std::vector<float>{10, 10, 10, 11, 11}));
+  EXPECT_EQ(read(b), (std::vector<float>{20, 20, 20, 21, 21}));
+  EXPECT_EQ(read(c), (std::vector<float>{30, 30, 30, 31, 31}));
+  cache.remove(b);
+  EXPECT_EQ(read(cache.add()), zeros) << "whoever had its place before";
+}
+
 }  // namespace
 }  // namespace mynah
