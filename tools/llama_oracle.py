@@ -157,10 +157,31 @@ TINY = {
     "gpt-oss_mxfp4": ("gpt-oss", EXPERTS | GPT_OSS | {"embedding_length": 64, "expert_feed_forward_length": 32},
                       {"post_attention_norm": "embedding_length"},
                       {"experts", "no_dense", "no_ffn_norm", "biases", "sinks", "untied", "MXFP4"}),
+    "lfm2": ("lfm2", {"block_count": 4, "attention.head_count_kv": [0, 2, 0, 2], "attention.key_length": 4,
+                      "attention.value_length": 4, "rope.dimension_count": 4, "shortconv.l_cache": 3}, HEAD_NORMS, {"conv"}),
+    "qwen35": ("qwen35", {"block_count": 4, "full_attention_interval": 2, "rope.dimension_count": 4,
+                          "rope.dimension_sections": [1, 1, 0, 0], "ssm.conv_kernel": 4, "ssm.state_size": 8,
+                          "ssm.group_count": 2, "ssm.time_step_rank": 4, "ssm.inner_size": 32},
+               HEAD_NORMS | {"post_attention_norm": "embedding_length"}, {"delta", "no_ffn_norm"}),
     "qwen3moe": ("qwen3moe", EXPERTS, HEAD_NORMS, {"experts", "no_dense"}),
     "qwen3moe_q8_0": ("qwen3moe", EXPERTS | {"embedding_length": 32, "expert_feed_forward_length": 64}, HEAD_NORMS,
                       {"experts", "no_dense", "Q8_0"}),
 }
+
+
+def recurrent_tensors(sizes, also, block):
+    """Of a layer that keeps a state, name and shape; none of one that attends."""
+    width = sizes["embedding_length"]
+    if "conv" in also and sizes["attention.head_count_kv"][block] == 0:
+        return {"shortconv.conv.weight": (width, sizes["shortconv.l_cache"]), "shortconv.in_proj.weight": (3 * width, width),
+                "shortconv.out_proj.weight": (width, width)}
+    if "delta" in also and (block + 1) % sizes["full_attention_interval"] != 0:
+        heads, inner = sizes["ssm.time_step_rank"], sizes["ssm.inner_size"]
+        mixed = inner + 2 * sizes["ssm.group_count"] * sizes["ssm.state_size"]
+        return {"attn_qkv.weight": (mixed, width), "attn_gate.weight": (inner, width), "ssm_alpha.weight": (heads, width),
+                "ssm_beta.weight": (heads, width), "ssm_conv1d.weight": (mixed, sizes["ssm.conv_kernel"]), "ssm_a": (heads,),
+                "ssm_dt.bias": (heads,), "ssm_norm.weight": (sizes["ssm.state_size"],), "ssm_out.weight": (width, inner)}
+    return {}
 
 
 def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
@@ -183,6 +204,8 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
         values = random.uniform(-1, 1, shape).astype(np.float32)
         if "norm" in tensor or "scale" in tensor:
             values = 1 + values / 4
+        elif tensor.endswith("ssm_a"):
+            values = -1 - values / 2
         elif len(shape) > 1 and "token_embd" not in tensor:
             values = values * np.float32(1.5 / shape[-1] ** 0.5)
         values = values.astype(np.float32)
@@ -208,6 +231,14 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
             for matrix in ("attn_q", "attn_k", "attn_v", "ffn_gate"):
                 del matrices[matrix]
             matrices |= {"attn_qkv": (queries + 2 * keys, width), "ffn_up": (2 * inner, width)}
+        if "delta" in also:
+            matrices["attn_q"] = (2 * queries, width)
+        recurrent = recurrent_tensors(sizes, also, i)
+        if recurrent:
+            for tensor, shape in recurrent.items():
+                add(f"blk.{i}.{tensor}", *shape)
+            for matrix in ("attn_q", "attn_k", "attn_v", "attn_output"):
+                del matrices[matrix]
         if "gemma4" in also:
             reads = i >= layers - sizes["attention.shared_kv_layers"]
             for matrix in ("attn_k", "attn_v") if reads else () if window else ("attn_v",):
@@ -243,7 +274,7 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
                     add(f"blk.{i}.{norm}.weight", head)
                 continue
             add(f"blk.{i}.{norm}.weight", sizes[size])
-    add("output_norm.weight", width)
+    add("token_embd_norm.weight" if "conv" in also else "output_norm.weight", width)
     if "untied" in also:
         add("output.weight", vocabulary, width)
     if "layer_inputs" in also:

@@ -9,6 +9,13 @@
 
 namespace mynah::llama {
 
+// What a layer has that keeps a state instead of keys and values.
+enum class Recurrence : uint8_t {
+  None,       // every layer looks back
+  ShortConv,  // LFM2's: a gate, a convolution of few taps, another gate
+  DeltaNet    // Qwen 3.5's: the gated delta rule behind a convolution
+};
+
 struct Architecture {
   std::string_view name;  // general.architecture
   RopePairs pairs = RopePairs::Halves;
@@ -36,6 +43,9 @@ struct Architecture {
   // A model of so many layers scales scores by width / heads, whatever its heads' columns; 0: none.
   int64_t scaled_by_width = 0;
   bool unscaled_scores = false;  // dot products are scores as they are
+  Recurrence recurrence = Recurrence::None;
+  bool gated_attention = false;                // Config::gated_attention
+  std::string_view last_norm = "output_norm";  // the tensor of the norm before the logits
 };
 
 // The architecture of that name, or null.

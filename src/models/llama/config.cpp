@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "models/llama/architectures.h"
 #include "models/llama/metadata.h"
+#include "models/llama/recurrence.h"
 
 namespace mynah::llama {
 namespace {
@@ -239,11 +241,18 @@ Result<int64_t> head_columns(const Metadata& metadata, std::string_view of, int6
 // its kind before them wrote.
 Status share_caches(const Metadata& metadata, int64_t shared, Config& c) {
   const int64_t writing = c.layers - shared;
+  int64_t caches = 0;
+  int64_t states = 0;
   for (int64_t i = 0; i < c.layers; ++i) {
     LayerConfig& own = c.layer[static_cast<size_t>(i)];
-    own.writes_keys = i < writing;
+    own.writes_keys = own.attends && i < writing;
+    if (!own.attends) {
+      own.cache = states;
+      states += c.recurrence == Recurrence::DeltaNet ? 2 : 1;
+      continue;
+    }
     if (own.writes_keys) {
-      own.cache = i;
+      own.cache = caches++;
       continue;
     }
     own.cache = writing - (own.sees_window ? 2 : 1);
@@ -291,7 +300,9 @@ Status read_layers(const TensorFile& file, const Metadata& metadata,
               metadata.integer("embedding_length_per_layer_input", 0, kMostColumns, 0));
   }
   MYNAH_TRY(const std::vector<int64_t> kv_heads,
-            metadata.integers("attention.head_count_kv", c.layers, 1, c.heads, c.heads));
+            metadata.integers("attention.head_count_kv", c.layers,
+                              architecture.recurrence == Recurrence::ShortConv ? 0 : 1, c.heads,
+                              c.heads));
   MYNAH_TRY(const std::vector<int64_t> feed_forward,
             metadata.integers("feed_forward_length", c.layers, 1, kMostColumns,
                               c.experts > 0 ? std::optional(int64_t{1}) : std::nullopt));
@@ -304,7 +315,7 @@ Status read_layers(const TensorFile& file, const Metadata& metadata,
         architecture.unturned_pattern == 0 || (i + 1) % architecture.unturned_pattern != 0;
     own.head_dim = own.sees_window ? sizes.in_windows : sizes.all;
     own.kv_heads = kv_heads[static_cast<size_t>(i)];
-    if (c.heads % own.kv_heads != 0) {
+    if (own.kv_heads > 0 && c.heads % own.kv_heads != 0) {
       return fail(ErrorCode::InvalidInput,
                   fmt::format("{} heads of queries are no whole multiple of {} of keys", c.heads,
                               own.kv_heads));
@@ -313,6 +324,7 @@ Status read_layers(const TensorFile& file, const Metadata& metadata,
     own.feed_forward = own.experts && !has("ffn_down") ? 0 : feed_forward[static_cast<size_t>(i)];
     own.values_are_keys = architecture.normed_values && !has("attn_v") && !has("attn_qkv");
   }
+  MYNAH_TRY_STATUS(read_recurrence(metadata, architecture, c));
   int64_t shared = 0;
   if (architecture.layer_inputs) {
     MYNAH_TRY(shared, metadata.integer(kSharedLayers, 0, c.layers - 1, 0));
@@ -377,16 +389,26 @@ bool is_read(std::string_view name, std::span<const Role> roles, const Architect
   });
 }
 
-Status check_tensors(const TensorFile& file, const Architecture& architecture) {
+// Blocks from `layers` on guess tokens ahead: nobody reads them.
+Status check_tensors(const TensorFile& file, const Architecture& architecture, int64_t layers) {
   constexpr std::string_view kBlock = "blk.";
   for (const StoredTensor& tensor : file.tensors) {
     std::string_view name = tensor.name;
     const bool of_block = name.starts_with(kBlock);
     if (of_block) {
+      int64_t block = 0;
+      (void)std::from_chars(name.data() + kBlock.size(), name.data() + name.size(), block);
+      if (architecture.recurrence == Recurrence::DeltaNet && block >= layers) {
+        continue;
+      }
       name.remove_prefix(std::min(name.size(), name.find('.', kBlock.size()) + 1));
     }
-    if (!(of_block ? is_read(name, kBlockRoles, architecture)
-                   : is_read(name, kModelRoles, architecture))) {
+    const bool read =
+        of_block
+            ? is_read(name, kBlockRoles, architecture) || is_read_by(architecture.recurrence, name)
+            : is_read(name, kModelRoles, architecture) ||
+                  is_read(name, std::array{Role{architecture.last_norm}}, architecture);
+    if (!read) {
       return wants(fmt::format("{}: mynah does not know what such a tensor is for", tensor.name));
     }
   }
@@ -409,18 +431,20 @@ Result<Config> read_config(const TensorFile& file) {
   }
   const Metadata metadata(file, *name);
   MYNAH_TRY_STATUS(refuse_unknown_parts(metadata, *architecture));
-  MYNAH_TRY_STATUS(check_tensors(file, *architecture));
   Config c;
   c.architecture = *name;
   MYNAH_TRY_STATUS(read_sizes(file, metadata, c));
   HeadSizes sizes;
   MYNAH_TRY_STATUS(read_layers(file, metadata, *architecture, sizes, c));
+  MYNAH_TRY_STATUS(check_tensors(file, *architecture, c.layers));
   MYNAH_TRY_STATUS(read_rotary(file, metadata, *architecture, sizes, c));
+  MYNAH_TRY_STATUS(check_sections(metadata, c));
   c.attention_scale = architecture->unscaled_scores
                           ? 1.0F
                           : static_cast<float>(1.0 / std::sqrt(static_cast<double>(sizes.all)));
   c.gate = architecture->gate;
   c.ffn_norm = architecture->ffn_norm;
+  c.last_norm = architecture->last_norm;
   c.normed_heads = architecture->normed_heads;
   c.normed_values = architecture->normed_values;
   c.normed_results = architecture->normed_results;

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "formats/tensor_file.h"
+#include "models/llama/architectures.h"
 #include "nn/rotary.h"
 #include "tensor/op_params.h"
 
@@ -15,11 +16,13 @@ namespace mynah::llama {
 
 // A layer, in what layers of a model may differ.
 struct LayerConfig {
+  bool attends = true;           // to what was before; else it keeps states of it
   bool sees_window = false;      // the last Config::window positions, not all
   bool rotates = true;           // whether it knows positions at all
   bool writes_keys = true;       // keys and values of its own; else it reads an earlier layer's
   bool values_are_keys = false;  // it has no matrix of values: they are keys before norm and turn
-  int64_t cache = 0;             // where its keys and values are, as KvCache counts layers
+  int64_t cache = 0;             // where its keys and values are, as KvCache counts layers; of one
+                                 // that keeps states the first one's number in Config::states()
   int64_t kv_heads = 0;          // of keys and of values; divides Config::heads
   int64_t head_dim = 0;          // columns of a head of queries, keys or values
   int64_t feed_forward = 0;  // columns between the products of a dense feed-forward block; 0: none
@@ -43,16 +46,23 @@ struct Config {
   int64_t expert_columns = 0;  // between the products of an expert
   int64_t layer_inputs = 0;    // columns of what each token brings to each layer; 0: none
   float norm_epsilon = 0;
-  float attention_scale = 0;    // of the dot products
-  float score_cap = 0;          // AttentionParams::score_cap
-  float embedding_scale = 1;    // of the embedding table's rows
-  float logit_cap = 0;          // logits x become cap * tanh(x / cap); 0: they do not
-  GatedParams gate;             // of feed-forward blocks
-  std::string_view ffn_norm;    // the tensor of the norm before them
-  bool normed_heads = false;    // an RMS norm of each head of queries and of keys
-  bool normed_values = false;   // values are divided by their root mean square
-  bool normed_results = false;  // an RMS norm behind attention and behind the feed-forward block
-  bool sinks = false;           // AttentionParams::sinks
+  float attention_scale = 0;     // of the dot products
+  float score_cap = 0;           // AttentionParams::score_cap
+  float embedding_scale = 1;     // of the embedding table's rows
+  float logit_cap = 0;           // logits x become cap * tanh(x / cap); 0: they do not
+  GatedParams gate;              // of feed-forward blocks
+  std::string_view ffn_norm;     // the tensor of the norm before them
+  std::string_view last_norm;    // the same before the logits
+  bool normed_heads = false;     // an RMS norm of each head of queries and of keys
+  bool normed_values = false;    // values are divided by their root mean square
+  bool normed_results = false;   // an RMS norm behind attention and behind the feed-forward block
+  bool sinks = false;            // AttentionParams::sinks
+  bool gated_attention = false;  // what a head saw is let through by a gate, beside its queries
+  Recurrence recurrence = Recurrence::None;
+  int64_t conv_taps = 0;        // of its convolutions
+  int64_t delta_heads = 0;      // of a DeltaNet's values
+  int64_t delta_key_heads = 0;  // of its queries and keys; divides delta_heads
+  int64_t delta_columns = 0;    // of a head of each
   Rotary rotary;                // of layers that see everything
   // The same where a cache has room for more positions a sequence than so many; 0: no other is.
   int64_t short_context = 0;
@@ -75,6 +85,18 @@ struct Config {
   // Bytes of a position in the caches, keys and values. Layers that see a window keep all
   // positions, as others do.
   [[nodiscard]] uint64_t cache_bytes(DType dtype) const;
+
+  // Columns of a DeltaNet's queries, or keys; and of its values.
+  [[nodiscard]] int64_t delta_key_width() const { return delta_key_heads * delta_columns; }
+
+  [[nodiscard]] int64_t delta_value_width() const { return delta_heads * delta_columns; }
+
+  // Numbers of each state of a sequence: one a layer of a ShortConv, of a DeltaNet the
+  // convolution's, then the rule's.
+  [[nodiscard]] std::vector<int64_t> states() const;
+
+  // Bytes of a sequence's states.
+  [[nodiscard]] uint64_t state_bytes() const;
 };
 
 }  // namespace mynah::llama

@@ -11,7 +11,7 @@ namespace mynah::llama {
 Result<Model::Block> Model::Block::load(const Weights& w, const Config& c, const LayerConfig& own) {
   Block block;
   block.config = own;
-  MYNAH_TRY_STATUS(block.take_attention(w, c));
+  MYNAH_TRY_STATUS(own.attends ? block.take_attention(w, c) : block.take_recurrent(w, c));
   MYNAH_TRY_STATUS(block.take_feed_forward(w, c));
   if (c.layer_inputs > 0) {
     MYNAH_TRY(block.input, LayerInput::load(w, c));
@@ -23,13 +23,26 @@ Result<Model::Block> Model::Block::load(const Weights& w, const Config& c, const
   return block;
 }
 
+Status Model::Block::take_recurrent(const Weights& w, const Config& c) {
+  MYNAH_TRY(attn_norm, RmsNorm::load(w / "attn_norm", c.width, c.norm_epsilon));
+  if (c.recurrence == Recurrence::ShortConv) {
+    MYNAH_TRY(short_conv, ShortConv::load(w, c, config.cache));
+  } else {
+    MYNAH_TRY(delta_net, DeltaNet::load(w, c, config.cache));
+  }
+  return {};
+}
+
 Status Model::Block::take_attention(const Weights& w, const Config& c) {
   using Part = Projections::Part;
   const int64_t queries = c.heads * config.head_dim;
   const int64_t keys = config.key_width();
   MYNAH_TRY(attn_norm, RmsNorm::load(w / "attn_norm", c.width, c.norm_epsilon));
   std::vector<Part> parts = {{"attn_q", queries}};
-  if (w.has("attn_qkv.weight")) {
+  if (c.gated_attention) {
+    MYNAH_TRY(gated_q, Linear::load(w / "attn_q", {.in = c.width, .out = 2 * queries}));
+    parts = {{"attn_k", keys}, {"attn_v", keys}};
+  } else if (w.has("attn_qkv.weight")) {
     parts = {{"attn_qkv", queries + 2 * keys}};
   } else if (config.writes_keys) {
     parts.push_back({"attn_k", keys});
@@ -98,7 +111,7 @@ Status Model::take(const Weights& w) {
     MYNAH_TRY(Block block, Block::load(w / "blk" / std::ssize(blocks_), c, own));
     blocks_.push_back(std::move(block));
   }
-  MYNAH_TRY(norm_, RmsNorm::load(w / "output_norm", c.width, c.norm_epsilon));
+  MYNAH_TRY(norm_, RmsNorm::load(w / c.last_norm, c.width, c.norm_epsilon));
   const Linear::Sizes head{.in = c.width, .out = c.vocabulary};
   if (w.has("output.weight")) {
     MYNAH_TRY(head_, Linear::load(w / "output", head));
@@ -140,7 +153,8 @@ KvCache Model::new_cache(int64_t sequences, int64_t capacity, std::optional<DTyp
           {.layers = std::ssize(widths),
            .sequences = sequences,
            .capacity = capacity,
-           .widths = widths},
+           .widths = widths,
+           .states = config_.states()},
           dtype.value_or(cache_dtype())};
 }
 
@@ -172,7 +186,7 @@ Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const
   return step;
 }
 
-Model::QueriesKeys Model::queries_keys(const Block& block, const Tensor& qkv,
+Model::QueriesKeys Model::queries_keys(const Block& block, const Tensor& gated_q, const Tensor& qkv,
                                        const Step& step) const {
   const LayerConfig& own = block.config;
   const int64_t heads = config_.heads;
@@ -187,15 +201,17 @@ Model::QueriesKeys Model::queries_keys(const Block& block, const Tensor& qkv,
         turn(qkv.narrow(1, 0, queries + own.key_width()), heads + own.kv_heads, turns);
     return {both.narrow(1, 0, queries), both.narrow(1, queries, own.key_width())};
   }
-  Tensor q = qkv.narrow(1, 0, queries);
-  if (config_.normed_heads) {
+  Tensor q = gated_q.defined() ? gated_q.narrow(1, 0, own.head_dim) : qkv.narrow(1, 0, queries);
+  if (gated_q.defined()) {
+    q = block.q_norm(q).reshape({qkv.dim(0), queries});
+  } else if (config_.normed_heads) {
     q = block.q_norm.of_heads(q);
   }
   q = turn(q, heads, step.query_turns.defined() ? step.query_turns : turns);
   if (!own.writes_keys) {
     return {q, {}};
   }
-  Tensor k = qkv.narrow(1, queries, own.key_width());
+  Tensor k = qkv.narrow(1, gated_q.defined() ? 0 : queries, own.key_width());
   if (config_.normed_heads) {
     k = block.k_norm.of_heads(k);
   }
@@ -206,10 +222,15 @@ Tensor Model::attention(const Block& block, const Tensor& x, const Step& step,
                         const KvCache& cache) const {
   const Config& c = config_;
   const LayerConfig& own = block.config;
-  const Tensor qkv = block.qkv(block.attn_norm(x));  // (tokens, queries + 2 key_width)
-  const auto [q, k] = queries_keys(block, qkv, step);
+  const Tensor normed = block.attn_norm(x);
+  const Tensor qkv = block.qkv(normed);  // (tokens, queries + 2 key_width)
+  Tensor gated_q;
+  if (c.gated_attention) {
+    gated_q = block.gated_q(normed).reshape({x.dim(0) * c.heads, 2 * own.head_dim});
+  }
+  const auto [q, k] = queries_keys(block, gated_q, qkv, step);
   if (own.writes_keys) {
-    const int64_t keys = c.heads * own.head_dim;
+    const int64_t keys = c.gated_attention ? 0 : c.heads * own.head_dim;
     const int64_t values = own.values_are_keys ? keys : keys + own.key_width();
     Tensor v = qkv.narrow(1, values, own.key_width());
     if (c.normed_values) {
@@ -217,23 +238,39 @@ Tensor Model::attention(const Block& block, const Tensor& x, const Step& step,
     }
     cache.write(own.cache, k, v, step.past);
   }
-  const Tensor attended =
-      ops::attention(backend(), q, cache.keys(own.cache), cache.values(own.cache),
-                     {.heads = c.heads,
-                      .kv_heads = own.kv_heads,
-                      .scale = c.attention_scale,
-                      .causal = true,
-                      .window = own.sees_window ? c.window : 0,
-                      .queries = step.queries.spans(),
-                      .keys = step.past.keys,
-                      .pages = step.past.table(),
-                      .score_cap = c.score_cap,
-                      .sinks = c.sinks ? &block.sinks : nullptr,
-                      .precision = options_.precision});
+  Tensor attended = ops::attention(backend(), q, cache.keys(own.cache), cache.values(own.cache),
+                                   {.heads = c.heads,
+                                    .kv_heads = own.kv_heads,
+                                    .scale = c.attention_scale,
+                                    .causal = true,
+                                    .window = own.sees_window ? c.window : 0,
+                                    .queries = step.queries.spans(),
+                                    .keys = step.past.keys,
+                                    .pages = step.past.table(),
+                                    .score_cap = c.score_cap,
+                                    .sinks = c.sinks ? &block.sinks : nullptr,
+                                    .precision = options_.precision});
+  if (c.gated_attention) {
+    const Tensor gates = ops::sigmoid(backend(), gated_q.narrow(1, own.head_dim, own.head_dim));
+    attended = ops::mul(backend(), attended, gates.reshape(attended.shape()));
+  }
   if (c.normed_results) {
     return ops::add(backend(), x, block.post_attn_norm(block.attn_out(attended)));
   }
   return block.attn_out(attended, {.residual = &x});  // (tokens, width)
+}
+
+Tensor Model::mix(const Block& block, const Tensor& x, const Step& step,
+                  const KvCache& cache) const {
+  const RecurrentStep recurrent{
+      .cache = &cache, .tokens = &step.queries, .slots = &step.past.slots};
+  if (block.short_conv) {
+    return (*block.short_conv)(block.attn_norm(x), x, recurrent);
+  }
+  if (block.delta_net) {
+    return (*block.delta_net)(block.attn_norm(x), x, recurrent);
+  }
+  return attention(block, x, step, cache);
 }
 
 Tensor Model::dense_hidden(const Block& block, const Tensor& x) const {
@@ -274,7 +311,7 @@ Tensor Model::forward(std::span<const int32_t> tokens, std::span<const Lane> lan
   }
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const Block& block = blocks_[i];
-    x = attention(block, x, step, cache);
+    x = mix(block, x, step, cache);
     x = feed_forward(block, x);
     if (inputs.defined()) {
       const int64_t columns = config_.layer_inputs;

@@ -14,6 +14,7 @@
 #include "models/llama/experts.h"
 #include "models/llama/layer_inputs.h"
 #include "models/llama/projections.h"
+#include "models/llama/recurrent.h"
 #include "nn/blob_cache.h"
 #include "nn/decode/kv_cache.h"
 #include "nn/decode/sequences.h"
@@ -71,7 +72,12 @@ class Model final : public TokenModel {
   struct Block {
     LayerConfig config;
     RmsNorm attn_norm;
-    Projections qkv;  // queries and, where the layer has its own, keys and values, side by side
+    // One of these where LayerConfig says that the layer does not attend; then nothing of that.
+    std::optional<ShortConv> short_conv;
+    std::optional<DeltaNet> delta_net;
+    Linear gated_q;   // of each head its queries, then their gates; where Config::gated_attention
+    Projections qkv;  // queries, unless they are above, and, where the layer has its own, keys and
+                      // values, side by side
     RmsNorm q_norm;   // of a head; where Config::normed_heads
     RmsNorm k_norm;
     RmsNorm v_norm;  // where Config::normed_values
@@ -96,6 +102,7 @@ class Model final : public TokenModel {
 
    private:
     Status take_attention(const Weights& w, const Config& config);
+    Status take_recurrent(const Weights& w, const Config& config);
     Status take_feed_forward(const Weights& w, const Config& config);
   };
 
@@ -117,12 +124,16 @@ class Model final : public TokenModel {
 
   Status take(const Weights& w);
   [[nodiscard]] Step plan(std::span<const Lane> lanes, const KvCache& cache) const;
-  // Normed and turned, of what Block::qkv gives.
-  [[nodiscard]] QueriesKeys queries_keys(const Block& block, const Tensor& qkv,
-                                         const Step& step) const;
+  // Normed and turned, of what Block::qkv gives; gated_q (tokens * heads, 2 head_dim) where there
+  // is.
+  [[nodiscard]] QueriesKeys queries_keys(const Block& block, const Tensor& gated_q,
+                                         const Tensor& qkv, const Step& step) const;
   // x (tokens, width), and what attention adds to it.
   [[nodiscard]] Tensor attention(const Block& block, const Tensor& x, const Step& step,
                                  const KvCache& cache) const;
+  // x (tokens, width), and what attention, or what the layer has in its place, adds to it.
+  [[nodiscard]] Tensor mix(const Block& block, const Tensor& x, const Step& step,
+                           const KvCache& cache) const;
   // x (tokens, width), and what the feed-forward block adds to it.
   [[nodiscard]] Tensor feed_forward(const Block& block, const Tensor& x) const;
   // Of x (tokens, width): what the experts make of it, beside a dense block's where there is one.

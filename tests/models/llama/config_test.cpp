@@ -52,6 +52,14 @@ class LlamaConfig : public testing::Test {
     return config.error().message;
   }
 
+  static std::vector<bool> attends(const Config& config) {
+    std::vector<bool> all;
+    for (const LayerConfig& own : config.layer) {
+      all.push_back(own.attends);
+    }
+    return all;
+  }
+
   TensorFile file_;
 };
 
@@ -121,6 +129,67 @@ std::vector<bool> windows(const Config& config) {
     windows.push_back(layer.sees_window);
   }
   return windows;
+}
+
+TEST_F(LlamaConfig, LayersWithoutHeadsOfKeysKeepStates) {
+  const auto before_all = file_.metadata;
+  file_.metadata["llama.attention.head_count_kv"] = std::vector<int64_t>{0, 2};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("head_count_kv")) << "of Llama";
+  file_.metadata = before_all;
+  become("lfm2");
+  file_.metadata["lfm2.shortconv.l_cache"] = int64_t{3};
+  file_.metadata["lfm2.block_count"] = int64_t{3};
+  file_.metadata["lfm2.attention.head_count_kv"] = std::vector<int64_t>{0, 2, 0};
+  add("token_embd_norm.weight", {16});
+  add("blk.0.shortconv.conv.weight", {16, 3});
+  const auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_THAT(attends(*config), ElementsAre(false, true, false));
+  EXPECT_EQ(config->cache_bytes(DType::F16), 2U * 8U * 2U) << "of one layer";
+  EXPECT_THAT(config->states(), ElementsAre(32, 32));
+  EXPECT_EQ(config->state_bytes(), 2U * 32U * 4U);
+  const auto refused = [&](const std::string& key, const MetadataValue& value, ErrorCode code) {
+    const auto before = file_.metadata;
+    file_.metadata["lfm2." + key] = value;
+    EXPECT_THAT(refusal(code), HasSubstr(key)) << key;
+    file_.metadata = before;
+  };
+  refused("attention.sliding_window", int64_t{64}, ErrorCode::Unsupported);
+  refused("attention.causal", false, ErrorCode::Unsupported);
+  refused("shortconv.l_cache", int64_t{9}, ErrorCode::InvalidInput);
+  refused("attention.head_count_kv", std::vector<int64_t>{0, 2}, ErrorCode::InvalidInput);
+  file_.metadata["lfm2.attention.head_count_kv"] = std::vector<int64_t>{0, 0, 0};
+  EXPECT_NE(refusal(ErrorCode::Unsupported), "");
+}
+
+TEST_F(LlamaConfig, DeltaNetsAreReadAndWhatGuessesAheadIsLeftOut) {
+  become("qwen35");
+  file_.metadata["qwen35.block_count"] = int64_t{5};
+  file_.metadata["qwen35.nextn_predict_layers"] = int64_t{1};
+  file_.metadata["qwen35.ssm.conv_kernel"] = int64_t{4};
+  file_.metadata["qwen35.ssm.state_size"] = int64_t{8};
+  file_.metadata["qwen35.ssm.group_count"] = int64_t{2};
+  file_.metadata["qwen35.ssm.time_step_rank"] = int64_t{4};
+  file_.metadata["qwen35.ssm.inner_size"] = int64_t{32};
+  file_.metadata["qwen35.rope.dimension_sections"] = std::vector<int64_t>{1, 1, 0, 0};
+  add("blk.0.ssm_a", {4});
+  add("blk.4.nextn.eh_proj.weight", {16, 32});
+  auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->layers, 4);
+  EXPECT_THAT(attends(*config), ElementsAre(false, false, false, true));
+  EXPECT_THAT(config->states(), ElementsAre(3 * 64, 256, 3 * 64, 256, 3 * 64, 256));
+  file_.metadata["qwen35.attention.recurrent_layers"] = std::vector<int64_t>{1, 0, 0, 1, 0};
+  config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_THAT(attends(*config), ElementsAre(false, true, true, false));
+  file_.metadata["qwen35.rope.dimension_sections"] = std::vector<int64_t>{2, 0, 0, 0};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("rope.dimension_sections"));
+  file_.metadata["qwen35.ssm.inner_size"] = int64_t{64};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("ssm.inner_size"));
+  file_.metadata["qwen35.ssm.inner_size"] = int64_t{32};
+  file_.metadata["qwen35.nextn_predict_layers"] = int64_t{0};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("nextn.eh_proj"));
 }
 
 TEST_F(LlamaConfig, WindowsFollowThePattern) {

@@ -61,9 +61,12 @@ class LlamaGolden : public testing::TestWithParam<GoldenCase> {
     const Config& c = model_->config();
     int64_t additions = 0;
     float columns = 0;  // of feed-forward blocks
+    // What a layer has in attention's place: a delta net's sums are over its columns and, as its
+    // state grows, over the tokens.
+    const int64_t recurrent = c.conv_taps + 4 * c.delta_columns + c.delta_value_width();
     for (const LayerConfig& layer : c.layer) {
       const int64_t inner = layer.feed_forward + (layer.experts ? c.expert_columns : 0);
-      additions += 3 * c.width + c.heads * layer.head_dim + layer.head_dim +
+      additions += 3 * c.width + recurrent + c.heads * layer.head_dim + layer.head_dim +
                    2 * std::ssize(tokens_) + inner + 2 * c.layer_inputs + c.used_experts;
       columns = std::max(columns, static_cast<float>(inner));
     }
@@ -132,9 +135,10 @@ std::vector<GoldenCase> all_cases() {
   std::vector<GoldenCase> cases;
   for (const DeviceKind device : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt}) {
     for (const char* name :
-         {"gemma2", "gemma3", "gemma4", "gemma4_experts", "gpt-oss", "gpt-oss_mxfp4", "llama",
-          "llama3", "llama_linear", "llama_yarn", "phi3", "phi3_long", "mistral3", "qwen2", "qwen3",
-          "qwen3moe", "qwen3moe_q8_0", "smollm3"}) {
+         {"gemma2",        "gemma3",   "gemma4",        "gemma4_experts", "gpt-oss",
+          "gpt-oss_mxfp4", "lfm2",     "llama",         "llama3",         "llama_linear",
+          "llama_yarn",    "phi3",     "phi3_long",     "mistral3",       "qwen2",
+          "qwen3",         "qwen3moe", "qwen3moe_q8_0", "qwen35",         "smollm3"}) {
       cases.push_back({name, device});
     }
   }
