@@ -68,6 +68,8 @@ std::vector<CatalogueEntry> language_entries() {
                "gemma-3-4b-it-Q4_K_M.gguf", {"gemma3:4b"}),
       one_file("qwen3", "Qwen3 8B, thinks and calls tools, Q4_K_M", "Apache-2.0", 5030,
                "Qwen/Qwen3-8B-GGUF", "Qwen3-8B-Q4_K_M.gguf", {"qwen3:8b"}),
+      one_file("gpt-oss", "gpt-oss 20B, thinks and calls tools, MXFP4", "Apache-2.0", 12110,
+               "ggml-org/gpt-oss-20b-GGUF", "gpt-oss-20b-mxfp4.gguf", {"gpt-oss:20b"}),
   };
 }
 
