@@ -101,8 +101,10 @@ class Texts {
  public:
   Texts(const LanguageModel& model, int count) : session_(model.session()) {
     for (int i = 0; i < count; ++i) {
-      steps_.push_back(
-          {.text = static_cast<uint64_t>(i + 1), .begin = 0, .tokens = {}, .wish = TokenWish{}});
+      steps_.push_back({.text = static_cast<uint64_t>(i + 1),
+                        .begin = 0,
+                        .tokens = {},
+                        .wishes = {TokenWish{}}});
     }
   }
 

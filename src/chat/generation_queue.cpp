@@ -242,9 +242,9 @@ StepRequest GenerationQueue::request_of(const std::vector<Part>& parts) {
     TextStep step{.text = writing.text,
                   .begin = writing.there,
                   .tokens = {from, from + part.count},
-                  .wish = std::nullopt};
+                  .wishes = {}};
     if (writing.there + part.count == std::ssize(writing.tokens)) {
-      step.wish = wish_of(writing);
+      step.wishes.push_back(wish_of(writing));
     }
     request.steps.push_back(std::move(step));
   }
@@ -264,10 +264,6 @@ void GenerationQueue::end(const WritingRef& writing, TextEnd why) {
 // A token that follows is part of the text, or ends it.
 void GenerationQueue::take(const Part& part, const ChosenToken& chosen) {
   Writing& writing = *part.writing;
-  writing.there += part.count;
-  if (chosen.token < 0) {
-    return;
-  }
   const GenerationOptions& options = writing.task.options;
   Generated& result = writing.result;
   const auto now = Clock::now();
@@ -329,9 +325,13 @@ void GenerationQueue::step(const std::vector<Part>& parts) {
     return;
   }
   int64_t prompt_tokens = 0;
+  auto next = chosen->begin();
   for (size_t i = 0; i < parts.size(); ++i) {
     prompt_tokens += parts[i].count > 1 ? parts[i].count : 0;
-    take(parts[i], (*chosen)[i]);
+    parts[i].writing->there += parts[i].count;
+    for (size_t wish = 0; wish < request.steps[i].wishes.size(); ++wish) {
+      take(parts[i], *next++);
+    }
   }
   const std::lock_guard lock(mutex_);
   note_times(took_ms, prompt_tokens);

@@ -22,6 +22,7 @@ struct LanguageFacts {
   int64_t trained_context = 0;  // positions that the model was trained for
   int64_t context = 0;          // positions that a text may have here
   uint64_t position_bytes = 0;  // that the memory of a position takes
+  bool rewinds = true;          // a text may be cut back to any position that it had
 
   bool operator==(const LanguageFacts&) const = default;
 };
@@ -43,10 +44,12 @@ struct TokenWish {
 
 // A text that grows in a step.
 struct TextStep {
-  uint64_t text = 0;              // by a number of the caller's; one that is new is empty
-  int64_t begin = 0;              // positions of it that stay: what it had behind them is forgotten
-  std::vector<int32_t> tokens;    // that are added there, one at least
-  std::optional<TokenWish> wish;  // none: no token is chosen, the text only grows
+  uint64_t text = 0;            // by a number of the caller's; one that is new is empty
+  int64_t begin = 0;            // positions of it that stay: what it had behind them is forgotten
+  std::vector<int32_t> tokens;  // that are added there, one at least
+  // How the token behind each of the last of them is chosen, in their order: of one that is a guess
+  // and those before it, too. None: the text only grows.
+  std::vector<TokenWish> wishes;
 };
 
 // A new text that begins with the first positions of another.
@@ -71,7 +74,7 @@ struct LikelyToken {
 // What was chosen, with the natural logarithms of what the model itself thinks of it: of its whole
 // distribution, before temperature, filters, penalties and masks.
 struct ChosenToken {
-  int32_t token = -1;  // -1: none was wanted
+  int32_t token = -1;  // of the vocabulary
   float log_probability = 0;
   std::vector<LikelyToken> alternatives;  // best first
 };
@@ -88,7 +91,7 @@ class LanguageModel {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // What follows each of the steps' texts, in their order. Computes no text beyond
+    // A token for each wish of each step, in their order. Computes no text beyond
     // LanguageFacts::context: who asks sees to that. Device where the device fails: nothing is
     // known of any text then.
     virtual Result<std::vector<ChosenToken>> step(const StepRequest& request) = 0;

@@ -25,14 +25,15 @@ Result<Probe> probe_language_model(const LanguageModel& model) {
   const int64_t vocabulary = model.facts().vocabulary;
   const std::vector<int32_t> tokens = probe_tokens(kPromptTokens + kWritten, vocabulary);
   Probe probe{.stages = {{.stage = "llm", .values = {}}}, .sound_s = kWritten};
-  TextStep step{.text = 1, .begin = 0, .tokens = {}, .wish = TokenWish{}};
+  TextStep step{.text = 1, .begin = 0, .tokens = {}, .wishes = {TokenWish{}}};
   step.tokens.assign(tokens.begin(), tokens.begin() + kPromptTokens);
   for (int i = 0; i < kWritten; ++i) {
-    step.wish->alternatives = 0;
+    TokenWish& wish = step.wishes.front();
+    wish.alternatives = 0;
     // The next one, and no other, may come: its probability is of the whole distribution.
     const int32_t next = tokens[static_cast<size_t>(kPromptTokens + i)];
-    step.wish->allowed.assign(static_cast<size_t>((vocabulary + 31) / 32), 0);
-    step.wish->allowed[static_cast<size_t>(next) / 32] = 1U << (static_cast<uint32_t>(next) % 32);
+    wish.allowed.assign(static_cast<size_t>((vocabulary + 31) / 32), 0);
+    wish.allowed[static_cast<size_t>(next) / 32] = 1U << (static_cast<uint32_t>(next) % 32);
     MYNAH_TRY(const auto chosen, session->step({.forks = {}, .forgotten = {}, .steps = {step}}));
     probe.stages[0].values.push_back(chosen.front().log_probability);
     step.begin += std::ssize(step.tokens);

@@ -131,10 +131,17 @@ Status TokenSession::check(const TextStep& step) const {
   if (!std::ranges::all_of(step.tokens, is_token)) {
     return refuse("tokens that the model does not have");
   }
-  if (!step.wish) {
-    return {};
+  if (step.wishes.size() > step.tokens.size()) {
+    return refuse("more wishes than tokens");
   }
-  const TokenWish& wish = *step.wish;
+  for (const TokenWish& wish : step.wishes) {
+    MYNAH_TRY_STATUS(check(wish));
+  }
+  return {};
+}
+
+Status TokenSession::check(const TokenWish& wish) const {
+  const auto is_token = [this](int32_t token) { return token >= 0 && token < vocabulary_; };
   const bool ordered = std::ranges::adjacent_find(wish.penalties, std::greater_equal(),
                                                   &TokenPenalty::token) == wish.penalties.end();
   const auto is_penalty = [&](const TokenPenalty& penalty) {
@@ -191,28 +198,31 @@ int64_t TokenSession::begin(const TextStep& step) {
 Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& request) {
   std::vector<int64_t> growing;
   std::vector<int64_t> asked;
-  std::vector<size_t> places;  // of those that are asked, among the steps
+  std::vector<int64_t> counts;        // of rows of each of those
+  std::vector<int32_t> alternatives;  // of each row
   Wishes wishes(vocabulary_);
   bool looks_on = false;
-  for (size_t i = 0; i < request.steps.size(); ++i) {
-    const TextStep& step = request.steps[i];
+  for (const TextStep& step : request.steps) {
     const int64_t sequence = begin(step);
-    if (!step.wish) {
+    if (step.wishes.empty()) {
       growing.push_back(sequence);
       continue;
     }
     asked.push_back(sequence);
-    places.push_back(i);
-    wishes.add(*step.wish);
-    looks_on = looks_on || step.wish->alternatives >= 0;
+    counts.push_back(std::ssize(step.wishes));
+    for (const TokenWish& wish : step.wishes) {
+      wishes.add(wish);
+      alternatives.push_back(wish.alternatives);
+      looks_on = looks_on || wish.alternatives >= 0;
+    }
   }
   wishes.finish();
-  std::vector<ChosenToken> chosen(request.steps.size());
+  std::vector<ChosenToken> chosen(alternatives.size());
   if (asked.empty() && growing.empty()) {
     return chosen;
   }
   std::vector<float> logits;
-  Sequences::Beside beside{.growing = growing, .on_logits = nullptr};
+  Sequences::Beside beside{.growing = growing, .asked = counts, .on_logits = nullptr};
   if (looks_on) {
     beside.on_logits = [&](const Tensor& found) { logits = ops::to_host(backend_, found); };
   }
@@ -224,14 +234,14 @@ Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& reques
                                            .top = 1},
                                           beside);
   const auto width = static_cast<size_t>(vocabulary_);
-  for (size_t row = 0; row < places.size(); ++row) {
-    ChosenToken& one = chosen[places[row]];
+  for (size_t row = 0; row < chosen.size(); ++row) {
+    ChosenToken& one = chosen[row];
     one.token = sampled.ids[row];
     if (!std::isfinite(sampled.log_probabilities[row])) {
       return fail(ErrorCode::Device, "it computed logits that are no numbers (NaN)");
     }
-    if (const int32_t wanted = request.steps[places[row]].wish->alternatives; wanted >= 0) {
-      tell_likely(std::span(logits).subspan(row * width, width), wanted, one);
+    if (alternatives[row] >= 0) {
+      tell_likely(std::span(logits).subspan(row * width, width), alternatives[row], one);
     }
   }
   return chosen;

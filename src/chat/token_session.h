@@ -27,6 +27,7 @@ class TokenSession final : public LanguageModel::Session {
   // Refuses what no session could do: it may come from another process.
   [[nodiscard]] Status check(const StepRequest& request) const;
   [[nodiscard]] Status check(const TextStep& step) const;
+  [[nodiscard]] Status check(const TokenWish& wish) const;
   void forget(uint64_t text);
   void fork(const TextFork& fork);
   // The sequence of a text that is as long as the step says, with the step's tokens behind it.

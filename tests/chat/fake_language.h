@@ -87,9 +87,14 @@ class FakeLanguage final : public LanguageModel {
         text.resize(static_cast<size_t>(step.begin));
         text.insert(text.end(), step.tokens.begin(), step.tokens.end());
         tokens += std::ssize(step.tokens);
-        chosen.push_back({.token = step.wish ? choose(text, *step.wish) : -1,
-                          .log_probability = -1,
-                          .alternatives = {}});
+        // Behind each of the last tokens, as if those after it were not there.
+        auto length = std::ssize(text) - std::ssize(step.wishes);
+        for (const TokenWish& wish : step.wishes) {
+          ++length;
+          chosen.push_back({.token = choose({text.begin(), text.begin() + length}, wish),
+                            .log_probability = -1,
+                            .alternatives = {}});
+        }
       }
       model_.read_ += tokens;
       model_.texts_ = texts_.size();

@@ -17,7 +17,7 @@ int32_t next(LanguageModel::Session& session, uint64_t text, int64_t begin,
       {.forks = {},
        .forgotten = {},
        .steps = {
-           {.text = text, .begin = begin, .tokens = std::move(tokens), .wish = TokenWish{}}}});
+           {.text = text, .begin = begin, .tokens = std::move(tokens), .wishes = {TokenWish{}}}}});
   EXPECT_TRUE(chosen) << chosen.error().message;
   return chosen ? chosen->front().token : -1;
 }
@@ -51,7 +51,7 @@ TEST_F(TokenSessionTest, WhatIsNotThereIsRefused) {
   };
   EXPECT_TRUE(
       refused({.forks = {{.from = 9, .to = 2, .length = 1}}, .forgotten = {}, .steps = {}}));
-  TextStep step{.text = 1, .begin = 1, .tokens = {1}, .wish = std::nullopt};
+  TextStep step{.text = 1, .begin = 1, .tokens = {1}, .wishes = {}};
   EXPECT_TRUE(refused({.forks = {}, .forgotten = {}, .steps = {step}}));
   step.begin = 0;
   EXPECT_TRUE(refused({.forks = {}, .forgotten = {}, .steps = {step, step}}));

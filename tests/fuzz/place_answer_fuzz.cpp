@@ -174,8 +174,9 @@ void use_answer(Ask what, Bytes bytes) {
       static const StepRequest request{
           .forks = {},
           .forgotten = {},
-          .steps = {{.text = 1, .begin = 0, .tokens = {1}, .wish = TokenWish{.alternatives = 2}},
-                    {.text = 2, .begin = 0, .tokens = {1}, .wish = std::nullopt}}};
+          .steps = {
+              {.text = 1, .begin = 0, .tokens = {1}, .wishes = {TokenWish{.alternatives = 2}}},
+              {.text = 2, .begin = 0, .tokens = {1}, .wishes = {}}}};
       std::vector<ChosenToken> chosen;
       static_cast<void>(read(bytes, chosen) && is_possible(chosen, request,
                                                            {.architecture = {},

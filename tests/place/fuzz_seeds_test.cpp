@@ -144,7 +144,7 @@ Seeds answers() {
                            .steps = {{.text = 2,
                                       .begin = 3,
                                       .tokens = {7, 8},
-                                      .wish = TokenWish{.penalties = {{.token = 3}}}}}})},
+                                      .wishes = {TokenWish{.penalties = {{.token = 3}}}}}}})},
       {"request_new_decoder", request(Ask::NewDecoder, DecodingOptions{})},
       {"request_decode", request(Ask::Decode, uint64_t{1}, std::vector<WindowTask>{task})},
       {"request_listen", request(Ask::Listen, state, sound, true)},

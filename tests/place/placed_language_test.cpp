@@ -26,7 +26,7 @@ std::vector<int32_t> write(LanguageModel::Session& session, uint64_t text,
     const StepRequest request{
         .forks = {},
         .forgotten = {},
-        .steps = {{.text = text, .begin = begin, .tokens = tokens, .wish = TokenWish{}}}};
+        .steps = {{.text = text, .begin = begin, .tokens = tokens, .wishes = {TokenWish{}}}}};
     const auto chosen = session.step(request);
     if (!chosen) {
       ADD_FAILURE() << chosen.error().message;
@@ -110,14 +110,14 @@ TEST_F(PlacedLanguage, AllTextsOfASessionMove) {
   write(*session, 1, prompt(), 0, 1);
   StepRequest request{.forks = {{.from = 1, .to = 2, .length = 4}},
                       .forgotten = {},
-                      .steps = {{.text = 2, .begin = 4, .tokens = {8}, .wish = TokenWish{}},
-                                {.text = 1, .begin = 7, .tokens = {3}, .wish = TokenWish{}}}};
+                      .steps = {{.text = 2, .begin = 4, .tokens = {8}, .wishes = {TokenWish{}}},
+                                {.text = 1, .begin = 7, .tokens = {3}, .wishes = {TokenWish{}}}}};
   ASSERT_TRUE(session->step(request));
   // The third call dies: the first text goes on where it is cut, the second where it was.
   request = {.forks = {},
              .forgotten = {},
-             .steps = {{.text = 1, .begin = 6, .tokens = {4, 2}, .wish = TokenWish{}},
-                       {.text = 2, .begin = 5, .tokens = {6}, .wish = TokenWish{}}}};
+             .steps = {{.text = 1, .begin = 6, .tokens = {4, 2}, .wishes = {TokenWish{}}},
+                       {.text = 2, .begin = 5, .tokens = {6}, .wishes = {TokenWish{}}}}};
   const auto moved = session->step(request);
   ASSERT_TRUE(moved) << moved.error().message;
   EXPECT_EQ(failing.state().openings().moves().size(), 1U);

@@ -155,14 +155,16 @@ TEST(Possible, TokensAreThoseThatWereAskedFor) {
   LanguageFacts none = facts;
   none.vocabulary = 0;
   EXPECT_FALSE(is_possible(none));
-  const StepRequest request{
-      .forks = {},
-      .forgotten = {},
-      .steps = {{.text = 1, .begin = 0, .tokens = {1}, .wish = TokenWish{.alternatives = 1}},
-                {.text = 2, .begin = 0, .tokens = {1}, .wish = std::nullopt}}};
+  const StepRequest request{.forks = {},
+                            .forgotten = {},
+                            .steps = {{.text = 1, .begin = 0, .tokens = {1}, .wishes = {}},
+                                      {.text = 2,
+                                       .begin = 0,
+                                       .tokens = {1, 2},
+                                       .wishes = {TokenWish{.alternatives = 1}, TokenWish{}}}}};
   const std::vector<ChosenToken> good = {
       {.token = 9, .log_probability = -1, .alternatives = {{.token = 3, .log_probability = -2}}},
-      {}};
+      {.token = 0}};
   EXPECT_TRUE(is_possible(good, request, facts));
   EXPECT_FALSE(is_possible(std::vector(good.begin(), good.begin() + 1), request, facts));
   for (const int32_t token : {-1, 10, std::numeric_limits<int32_t>::max()}) {
@@ -174,7 +176,7 @@ TEST(Possible, TokensAreThoseThatWereAskedFor) {
     EXPECT_FALSE(is_possible(bad, request, facts)) << token;
   }
   auto bad = good;
-  bad[1].token = 3;  // of a text of which none was wanted
+  bad.emplace_back();  // more than were wanted
   EXPECT_FALSE(is_possible(bad, request, facts));
   bad = good;
   bad[0].alternatives.emplace_back();

@@ -72,6 +72,23 @@ Sequences::Pass Sequences::begin(std::span<const int64_t> growing,
   return pass;
 }
 
+// Where those that something is sampled behind stand among a pass's tokens.
+std::vector<int32_t> Sequences::asked_rows(std::span<const Lane> lanes, const Beside& beside) {
+  std::vector<int32_t> rows;
+  int64_t end = 0;
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    end += lanes[lane].count;
+    if (lane < beside.growing.size()) {
+      continue;
+    }
+    const int64_t count = beside.asked.empty() ? 1 : beside.asked[lane - beside.growing.size()];
+    for (int64_t row = end - count; row < end; ++row) {
+      rows.push_back(static_cast<int32_t>(row));
+    }
+  }
+  return rows;
+}
+
 Tensor Sequences::run(std::span<const int64_t> sequences) {
   const Pass pass = begin({}, sequences);
   return model_.forward(pass.tokens, pass.lanes, cache_);
@@ -80,15 +97,12 @@ Tensor Sequences::run(std::span<const int64_t> sequences) {
 Sampled Sequences::step(std::span<const int64_t> sequences, const SampleParams& params,
                         const Beside& beside) {
   const Pass pass = begin(beside.growing, sequences);
-  const auto rows = std::ssize(sequences);
+  const auto rows = std::ssize(params.rows);
   if (std::ssize(pass.tokens) > rows || beside.on_logits) {
     // With a prompt among them, or somebody who looks on: like no other step.
-    std::vector<int32_t> last;
-    for (int32_t end = 0; const Lane& lane : pass.lanes) {
-      end += static_cast<int32_t>(lane.count);
-      last.push_back(end - 1);
-    }
-    last.erase(last.begin(), last.begin() + std::ssize(beside.growing));
+    const std::vector<int32_t> last = asked_rows(pass.lanes, beside);
+    MYNAH_CHECK(std::ssize(last) == rows, "a step of ", std::to_string(rows),
+                " rows that asks for ", std::to_string(last.size()));
     const Tensor hidden = model_.forward(pass.tokens, pass.lanes, cache_);
     if (rows == 0) {
       return {};

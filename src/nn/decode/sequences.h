@@ -61,11 +61,15 @@ class Sequences {
   // What a step does besides.
   struct Beside {
     std::span<const int64_t> growing = {};  // sequences whose waiting tokens are computed, too
-    // Sees the logits (sequences, vocabulary) before what follows is sampled; null: nobody does.
+    // Of each sequence that is asked, how many of its waiting tokens, the last, something is
+    // sampled behind; empty: of each the last one.
+    std::span<const int64_t> asked = {};
+    // Sees the logits (params' rows, vocabulary) before what follows is sampled; null: nobody does.
     std::function<void(const Tensor& logits)> on_logits = nullptr;
   };
 
-  // Computes what these wait with and samples what may follow each, by the row of its place.
+  // Computes what these wait with and samples what may follow each, by the rows of `params` in
+  // their order.
   Sampled step(std::span<const int64_t> sequences, const SampleParams& params,
                const Beside& beside);
 
@@ -89,6 +93,8 @@ class Sequences {
 
   // Of `growing` first.
   Pass begin(std::span<const int64_t> growing, std::span<const int64_t> sequences);
+  [[nodiscard]] static std::vector<int32_t> asked_rows(std::span<const Lane> lanes,
+                                                       const Beside& beside);
   Waits& waits(int64_t sequence);
 
   Backend& backend_;

@@ -74,18 +74,20 @@ bool is_possible(const LanguageFacts& facts) {
 
 bool is_possible(const std::vector<ChosenToken>& chosen, const StepRequest& request,
                  const LanguageFacts& facts) {
-  if (chosen.size() != request.steps.size()) {
+  std::vector<const TokenWish*> wishes;
+  for (const TextStep& step : request.steps) {
+    for (const TokenWish& wish : step.wishes) {
+      wishes.push_back(&wish);
+    }
+  }
+  if (chosen.size() != wishes.size()) {
     return false;
   }
   const auto is_token = [&](int32_t token) { return token >= 0 && token < facts.vocabulary; };
   for (size_t i = 0; i < chosen.size(); ++i) {
     const ChosenToken& one = chosen[i];
-    const auto& wish = request.steps[i].wish;
-    const auto most = wish ? std::max(0, wish->alternatives) : 0;
-    if (wish ? !is_token(one.token) : one.token != -1) {
-      return false;
-    }
-    if (std::cmp_greater(one.alternatives.size(), most) ||
+    if (!is_token(one.token) ||
+        std::cmp_greater(one.alternatives.size(), std::max(0, wishes[i]->alternatives)) ||
         !std::ranges::all_of(one.alternatives, is_token, &LikelyToken::token)) {
       return false;
     }

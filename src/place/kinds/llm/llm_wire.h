@@ -17,7 +17,7 @@ void wire(Archive& a, LanguageFile& v) {
 
 template <class Archive>
 void wire(Archive& a, LanguageFacts& v) {
-  a(v.architecture, v.vocabulary, v.trained_context, v.context, v.position_bytes);
+  a(v.architecture, v.vocabulary, v.trained_context, v.context, v.position_bytes, v.rewinds);
 }
 
 template <class Archive>
@@ -33,7 +33,7 @@ void wire(Archive& a, TokenWish& v) {
 
 template <class Archive>
 void wire(Archive& a, TextStep& v) {
-  a(v.text, v.begin, v.tokens, v.wish);
+  a(v.text, v.begin, v.tokens, v.wishes);
 }
 
 template <class Archive>

@@ -96,10 +96,8 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
       while (text.there < step.begin) {
         const int64_t count = std::min(kReadAgain, step.begin - text.there);
         const auto from = text.tokens.begin() + text.there;
-        now.steps = {{.text = step.text,
-                      .begin = text.there,
-                      .tokens = {from, from + count},
-                      .wish = std::nullopt}};
+        now.steps = {
+            {.text = step.text, .begin = text.there, .tokens = {from, from + count}, .wishes = {}}};
         MYNAH_TRY_STATUS(session_->step(now));
         now = {};
         text.there += count;
