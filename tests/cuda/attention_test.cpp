@@ -103,6 +103,41 @@ TEST_P(CudaAttentionTest, APromptGivesTheBitsOfItsSteps) {
             prompt);
 }
 
+// Tokens of a text that are checked at once, with many heads of q for one of the keys.
+TEST_P(CudaAttentionTest, GuessedTokensGiveTheBitsOfTheirSteps) {
+  constexpr int64_t kGuessed = 7;
+  constexpr int64_t kHeads = 8;
+  constexpr int32_t kPage = 16;
+  const int64_t d = GetParam().d;
+  std::vector<int32_t> pages;
+  for (int32_t page = (kKeys + kPage - 1) / kPage; page > 0; --page) {
+    pages.push_back(page - 1);
+  }
+  const int64_t stored = std::ssize(pages) * kPage;
+  const Tensor q = rows(*simulated_, kGuessed, kHeads * d, 1);
+  const Tensor k = ops::cast(*simulated_, rows(*simulated_, stored, d, 2), DType::F16);
+  const Tensor v = ops::cast(*simulated_, rows(*simulated_, stored, d, 3), DType::F16);
+  const auto attended = [&](std::span<const Span> queries, std::span<const Span> keys) {
+    AttentionParams params = Heads{d}.params(queries, keys, true);
+    params.heads = kHeads;
+    std::vector<int32_t> table;
+    for (size_t i = 0; i < queries.size(); ++i) {
+      table.insert(table.end(), pages.begin(), pages.end());
+    }
+    params.pages = {.rows = kPage, .pages = table};
+    return ops::to_host(*simulated_, ops::attention(*simulated_, q, k, v, params));
+  };
+  const std::vector<Span> all = {{0, kGuessed}};
+  const std::vector<Span> seen = {{0, kKeys}};
+  std::vector<Span> queries;
+  std::vector<Span> keys;
+  for (int64_t i = 0; i < kGuessed; ++i) {
+    queries.push_back({i, 1});
+    keys.push_back({i * stored, kKeys - kGuessed + i + 1});
+  }
+  EXPECT_EQ(attended(queries, keys), attended(all, seen));
+}
+
 std::vector<Subject> subjects() {
   std::vector<Subject> all;
   // The levels that have programs of their own.

@@ -23,7 +23,9 @@ void AttentionPlan::add_rows(const SeenKeys& keys, std::span<const Span> rows, b
     }
   }
   const int64_t lines = (static_cast<int64_t>(rows_.size()) - first_row) * group_;
-  const Kind kind = on_units ? Units : lines == 1 || alone_ ? One : lines <= kMostFew ? Few : Tiled;
+  // The third kind reads keys that lie one after the other.
+  const bool is_few = lines <= kMostFew || !keys.pages.empty();
+  const Kind kind = on_units ? Units : lines == 1 || alone_ ? One : is_few ? Few : Tiled;
   const auto first_page = keys.pages.empty() ? -1 : static_cast<int32_t>(pages_.size());
   pages_.insert(pages_.end(), keys.pages.begin(), keys.pages.end());
   const std::array<int64_t, kKinds.size()> most_lines = {1, simt::kFewLines, simt::kTiledLines,

@@ -28,8 +28,9 @@ struct SeenKeys {
 };
 
 // Tiles of the four kinds of kernels. The first three give a query the same bits; the fourth rounds
-// what it multiplies, so a query must not come to it by what else there is: runs of queries of more
-// than kMostFew lines do, an encoder's or a prompt's, each by its own length.
+// what it multiplies, so a query must not come to it by what else there is: runs of more than
+// kFewQueries queries and kMostFew lines do, an encoder's or a prompt's, each by its own length.
+// The tokens of a text that are guessed and checked at once are fewer.
 class AttentionPlan {
  public:
   // For one line, up to kFewLines, up to kTiledLines, on matrix units.
@@ -39,7 +40,9 @@ class AttentionPlan {
 
   // Whether a run of so many queries is for the last two kinds, which read keys that lie one after
   // the other.
-  static bool is_long(int64_t queries, int64_t group) { return queries * group > kMostFew; }
+  static bool is_long(int64_t queries, int64_t group) {
+    return queries > kFewQueries && queries * group > kMostFew;
+  }
 
   // `group` heads of q share a head of keys. `units_lines`: that a tile of matrix units has; 0
   // where they are not to be used. `alone`: each line is a tile, of heads so wide that a block has
@@ -77,6 +80,7 @@ class AttentionPlan {
   // Up to two blocks that read the same keys are quicker than one that computes with twice as many
   // lines as there are.
   static constexpr int64_t kMostFew = 2 * simt::kFewLines;
+  static constexpr int64_t kFewQueries = 7;
 
   // Tiles of one kind of these rows, side by side.
   void add_rows(const SeenKeys& keys, std::span<const Span> rows, bool on_units);
