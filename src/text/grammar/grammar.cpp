@@ -49,6 +49,40 @@ ExprId Grammar::rule(RuleId id) {
   return add({.kind = Kind::Rule, .first = id});
 }
 
+ExprId Grammar::include(const Grammar& other) {
+  const auto rules = static_cast<RuleId>(rules_.size());
+  const auto exprs = static_cast<ExprId>(exprs_.size());
+  const auto parts = static_cast<int32_t>(parts_.size());
+  const auto sets = static_cast<int32_t>(sets_.size());
+  const auto bytes = static_cast<int32_t>(bytes_.size());
+  for (const Rule& rule : other.rules_) {
+    rules_.push_back({.name = rule.name, .expr = rule.expr < 0 ? -1 : rule.expr + exprs});
+  }
+  for (Expr expr : other.exprs_) {
+    switch (expr.kind) {
+      case Kind::Literal:
+        expr.first += bytes;
+        break;
+      case Kind::Characters:
+        expr.first += sets;
+        break;
+      case Kind::Rule:
+        expr.first += rules;
+        break;
+      default:
+        expr.first += parts;
+        break;
+    }
+    exprs_.push_back(expr);
+  }
+  for (const ExprId part : other.parts_) {
+    parts_.push_back(part + exprs);
+  }
+  sets_.insert(sets_.end(), other.sets_.begin(), other.sets_.end());
+  bytes_ += other.bytes_;
+  return rule(rules);
+}
+
 RuleId Grammar::add_rule(std::string name) {
   rules_.push_back({.name = std::move(name)});
   return static_cast<RuleId>(rules_.size() - 1);

@@ -63,6 +63,9 @@ class Grammar {
 
   [[nodiscard]] ExprId rule(RuleId id);
 
+  // What another grammar takes: its rules become rules of this one.
+  [[nodiscard]] ExprId include(const Grammar& other);
+
   // A rule to be defined later; the first one is the start.
   [[nodiscard]] RuleId add_rule(std::string name);
   void define(RuleId id, ExprId expr);
