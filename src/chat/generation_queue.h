@@ -18,25 +18,16 @@
 #include <vector>
 
 #include "base/turns.h"
+#include "chat/draft.h"
+#include "chat/early_change.h"
 #include "chat/kept_texts.h"
 #include "chat/language_model.h"
+#include "chat/prompt_lookup.h"
+#include "chat/step_cost.h"
+#include "chat/token_rule.h"
 #include "nn/decode/sampling.h"
 
 namespace mynah {
-
-// What may come in one text: a grammar. Its own; asked from the queue's thread.
-class TokenRule {
- public:
-  TokenRule() = default;
-  virtual ~TokenRule() = default;
-  TokenRule(const TokenRule&) = delete;
-  TokenRule& operator=(const TokenRule&) = delete;
-
-  // Bit i of word i / 32: whether token i may come next; empty: all may. At least one may.
-  virtual std::span<const uint32_t> allowed() = 0;
-  // One of those was chosen.
-  virtual void take(int32_t token) = 0;
-};
 
 struct GenerationOptions {
   SamplingOptions sampling;
@@ -61,7 +52,11 @@ struct Generated {
   int32_t end_token = -1;  // TextEnd::Token: which
   int64_t prompt_tokens = 0;
   int64_t cached_tokens = 0;  // of the prompt, that were not read again
+  // Where a prompt before this one differed so early that most was read again.
+  std::optional<EarlyChange> change;
   int64_t tokens = 0;         // that were written, the one that ended it not among them
+  int64_t guessed = 0;        // tokens that were checked several in a step
+  int64_t guessed_right = 0;  // of them
   double queued_ms = 0;       // until its prompt was begun
   double prompt_ms = 0;       // from then until its first token
   double written_ms = 0;      // from then until its last one
@@ -102,6 +97,11 @@ class GenerationQueue {
     // do.
     double step_ms = 250;
     double step_beside_others_ms = 60;
+    // Tokens of a text that are guessed and checked in a step, at most; 0: none. With the one
+    // before them they stay below what backends compute as a prompt, with its rounding.
+    int64_t guesses = 6;
+    // How much longer a step may take for them where others wait for it.
+    double guesses_beside_others = 1.1;
   };
 
   explicit GenerationQueue(std::shared_ptr<const LanguageModel> model)
@@ -133,6 +133,11 @@ class GenerationQueue {
   // Forgets what texts of that owner began with.
   void forget(const std::string& owner);
 
+  // What a next text of the owner will begin with: asked for from the queue's thread once nothing
+  // else is to be done, and read until there is. The owner's next text, or another such beginning,
+  // takes its place.
+  void foresee(const std::string& owner, std::function<std::vector<int32_t>()> beginning);
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -141,38 +146,67 @@ class GenerationQueue {
     GenerationTask task;
     std::stop_token stop;
     Done done;
+    bool foreseen = false;  // it is read, and nothing is written
     Clock::time_point asked;
     std::optional<Clock::time_point> begun;
     std::optional<Clock::time_point> first;  // token
     uint64_t text = 0;
-    std::vector<int32_t> tokens;  // the prompt and what was written
-    int64_t there = 0;            // of them, that the model has read
+    std::vector<int32_t> tokens;         // the prompt and what was written
+    int64_t there = 0;                   // of them, that the model has read
+    std::optional<PromptLookup> lookup;  // from the first token that was written on
     Generated result;
   };
 
   using WritingRef = std::shared_ptr<Writing>;
 
-  // A part of a step: whose, and how many of its tokens are read.
+  struct Foreseen {
+    std::string owner;
+    std::function<std::vector<int32_t>()> beginning;
+  };
+
+  // A part of a step: whose, how many of its tokens are read, and guesses behind them.
   struct Part {
     WritingRef writing;
     int64_t count = 0;
+    std::vector<int32_t> guesses;
+  };
+
+  // Tokens of a step: of prompts, and of texts that are written.
+  struct StepSize {
+    int64_t prompts = 0;
+    int64_t texts = 0;  // that are written
+    int64_t written = 0;
   };
 
   [[nodiscard]] Status check(const GenerationTask& task) const;
   void serve(const std::stop_token& end);
   // Takes those who wait and have room beside the others; wants the lock.
   void admit();
+  // Has the next of what was foreseen wait; wants the lock, and lets go of it meanwhile.
+  void admit_foreseen(std::unique_lock<std::mutex>& lock);
+  // Whether somebody waits for a text; wants the lock.
+  [[nodiscard]] bool somebody_waits() const;
+  // Shares what a text of its owner began with; wants the lock.
+  void begin_as_kept(Writing& writing);
   // Takes out those who do not want their text any more; wants the lock.
   [[nodiscard]] std::vector<WritingRef> take_stopped();
   [[nodiscard]] std::vector<Part> choose_parts() const;
   // Tokens of prompts that the next step reads at most.
   [[nodiscard]] int64_t room_for_prompts(bool beside_others) const;
   // What a step took, with so many tokens of prompts; wants the lock.
-  void note_times(double took_ms, int64_t prompt_tokens);
-  [[nodiscard]] StepRequest request_of(const std::vector<Part>& parts);
-  [[nodiscard]] static TokenWish wish_of(const Writing& writing);
-  void take(const Part& part, const ChosenToken& chosen);
-  void step(const std::vector<Part>& parts);
+  [[nodiscard]] static StepSize size_of(const std::vector<Part>& parts);
+  void note_times(double took_ms, const StepSize& size);
+  // Adds the guesses to parts.
+  [[nodiscard]] StepRequest request_of(std::vector<Part>& parts) const;
+  // Guesses of what a text goes on with, in a step that has so many tokens without them.
+  [[nodiscard]] Draft draft_of(const Part& part, const StepSize& size) const;
+  // What is wanted behind the text with the first of a draft's tokens, by their number.
+  [[nodiscard]] static TokenWish wish_of(const Writing& writing, const Draft& draft, size_t behind);
+  // What the model chose behind a part's tokens, until a guess was wrong.
+  void take(const Part& part, std::span<const ChosenToken> chosen);
+  // False: the text has ended.
+  bool take(const WritingRef& taking, const ChosenToken& chosen);
+  void step(std::vector<Part> parts);
   void end(const WritingRef& writing, TextEnd why);
   // What was read of it stays for others of its owner; wants the lock.
   void keep(Writing& writing);
@@ -184,10 +218,12 @@ class GenerationQueue {
   std::list<WritingRef> waiting_;
   std::vector<WritingRef> writing_;  // of the thread; changed under the lock
   KeptTexts kept_;                   // likewise
+  std::list<Foreseen> foreseen_;     // the last one first
   double step_ms_ = 0;
   double read_ms_ = 0;  // that a token of a prompt took of late; 0: none was read
   // The thread's own.
   std::unique_ptr<LanguageModel::Session> session_;
+  StepCost cost_;  // of steps in which no prompt was read
   std::vector<TextFork> forks_;
   std::vector<uint64_t> forgotten_;
   uint64_t next_text_ = 1;

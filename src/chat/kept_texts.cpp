@@ -33,9 +33,27 @@ std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
   return found;
 }
 
+std::optional<EarlyChange> KeptTexts::find_change(const std::string& owner,
+                                                  std::span<const int32_t> tokens) const {
+  std::optional<EarlyChange> most;
+  for (const Text& text : texts_) {
+    if (text.owner != owner) {
+      continue;
+    }
+    auto change = find_early_change(text.tokens, tokens);
+    if (change && (!most || change->alike_behind > most->alike_behind)) {
+      most = std::move(change);
+    }
+  }
+  return most;
+}
+
+void KeptTexts::remove(uint64_t number) {
+  std::erase_if(texts_, [&](const Text& text) { return text.number == number; });
+}
+
 void KeptTexts::add(Text text) {
-  // One that another begins with is of no more use than that.
-  std::erase_if(texts_, [&](const Text& older) { return older.number == text.number; });
+  remove(text.number);
   texts_.push_front(std::move(text));
 }
 

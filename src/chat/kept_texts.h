@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "chat/early_change.h"
+
 namespace mynah {
 
 // Not thread-safe.
@@ -31,7 +33,15 @@ class KeptTexts {
   [[nodiscard]] std::optional<Found> find(const std::string& owner,
                                           std::span<const int32_t> tokens);
 
+  // Where a text of the owner stands that differs near its beginning and has the most in common
+  // behind that.
+  [[nodiscard]] std::optional<EarlyChange> find_change(const std::string& owner,
+                                                       std::span<const int32_t> tokens) const;
+
   void add(Text text);
+
+  // Lets go of one, if it is there.
+  void remove(uint64_t number);
 
   // Lets go of the texts that were of no use for longest until all that is kept is at most `most`
   // tokens; their numbers.

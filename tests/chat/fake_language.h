@@ -2,6 +2,7 @@
 // a text that was mixed with another, or lost a token, goes on otherwise.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -16,12 +17,15 @@ class FakeLanguage final : public LanguageModel {
  public:
   static constexpr int64_t kVocabulary = 1000;
 
-  explicit FakeLanguage(int64_t context = 4096)
+  // `repeats`: what follows is made of the last two tokens alone, and is one of few, so that a text
+  // says again what it said.
+  explicit FakeLanguage(int64_t context = 4096, bool repeats = false)
       : facts_({.architecture = "fake",
                 .vocabulary = kVocabulary,
                 .trained_context = context,
                 .context = context,
-                .position_bytes = 1}) {}
+                .position_bytes = 1}),
+        repeats_(repeats) {}
 
   // What follows tokens.
   static int32_t next(const std::vector<int32_t>& tokens) {
@@ -57,6 +61,8 @@ class FakeLanguage final : public LanguageModel {
   [[nodiscard]] int64_t longest_step() const { return longest_step_; }
 
   [[nodiscard]] size_t most_together() const { return most_together_; }
+
+  [[nodiscard]] int64_t steps() const { return steps_; }
 
   // The n-th step from now on fails as a device does.
   void fail_step(int64_t n) { fails_in_ = n; }
@@ -97,6 +103,7 @@ class FakeLanguage final : public LanguageModel {
         }
       }
       model_.read_ += tokens;
+      ++model_.steps_;
       model_.texts_ = texts_.size();
       model_.longest_step_ = std::max<int64_t>(model_.longest_step_, tokens);
       model_.most_together_ = std::max<size_t>(model_.most_together_, request.steps.size());
@@ -104,8 +111,18 @@ class FakeLanguage final : public LanguageModel {
     }
 
    private:
-    static int32_t choose(const std::vector<int32_t>& text, const TokenWish& wish) {
+    [[nodiscard]] int32_t choose(const std::vector<int32_t>& text, const TokenWish& wish) const {
       int32_t token = next(text);
+      if (model_.repeats_) {
+        constexpr int kFew = 7;
+        const auto last = std::min<ptrdiff_t>(2, std::ssize(text));
+        token = next({text.end() - last, text.end()}) % kFew;
+        // A draw, and what was said, change it now and then.
+        token += wish.temperature > 0 ? static_cast<int32_t>(wish.uniform * 1.2F) : 0;
+        const bool is_punished =
+            std::ranges::binary_search(wish.penalties, token, {}, &TokenPenalty::token);
+        token += is_punished && wish.penalties.size() % 3 == 0 ? 1 : 0;
+      }
       while (!wish.allowed.empty() &&
              (wish.allowed[static_cast<size_t>(token) / 32] >> (token % 32) & 1U) == 0) {
         token = (token + 1) % static_cast<int32_t>(kVocabulary);
@@ -118,6 +135,8 @@ class FakeLanguage final : public LanguageModel {
   };
 
   LanguageFacts facts_;
+  bool repeats_ = false;
+  mutable std::atomic<int64_t> steps_{0};
   mutable std::atomic<int64_t> read_{0};
   mutable std::atomic<size_t> texts_{0};
   mutable std::atomic<int64_t> longest_step_{0};

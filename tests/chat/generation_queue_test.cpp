@@ -259,6 +259,10 @@ TEST(GenerationQueue, ARuleHasTheLastWord) {
 
     void take(int32_t token) override { taken.push_back(token); }
 
+    [[nodiscard]] std::unique_ptr<TokenRule> copy() const override {
+      return std::make_unique<Even>();
+    }
+
     std::vector<int32_t> taken;
 
    private:
@@ -300,6 +304,52 @@ TEST(GenerationQueue, ALongPromptLeavesRoomForOthers) {
   ends = true;
   ASSERT_TRUE(first.get());
   EXPECT_LE(std::max(before, model->longest_step()), 33);
+}
+
+// A prompt that differs early from one before, as by the time, and is the same behind that.
+TEST(GenerationQueue, SaysWhereAPromptChangedEarly) {
+  GenerationQueue queue(std::make_shared<FakeLanguage>());
+  auto prompt = prompt_of(20, 600);
+  ASSERT_FALSE(queue.write(task_of(prompt, 2, "me"), {})->change);
+  const int32_t before = prompt[30];
+  prompt[30] = 7;
+  prompt.insert(prompt.begin() + 31, 8);
+  EXPECT_FALSE(queue.write(task_of(prompt, 2, "another"), {})->change);
+  const auto changed = queue.write(task_of(prompt, 2, "me"), {});
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->cached_tokens, 30);
+  ASSERT_TRUE(changed->change);
+  EXPECT_EQ(changed->change->position, 30);
+  EXPECT_EQ(changed->change->alike_behind, 569);
+  EXPECT_EQ(changed->change->before[3], before);
+  EXPECT_EQ(changed->change->now[3], 7);
+  // What follows, and what differs late, is no such change.
+  EXPECT_FALSE(queue.write(task_of(prompt, 2, "me"), {})->change);
+  prompt[500] = 9;
+  EXPECT_FALSE(queue.write(task_of(prompt, 2, "me"), {})->change);
+}
+
+// What a next turn begins with is read while nothing else is to be done.
+TEST(GenerationQueue, ReadsAheadWhatIsForeseen) {
+  const auto model = std::make_shared<FakeLanguage>();
+  GenerationQueue queue(model);
+  const auto beginning = prompt_of(21, 700);
+  queue.foresee("me", [&] { return beginning; });
+  ASSERT_TRUE(queue.write(task_of(prompt_of(22, 5), 1, "you"), {}));
+  while (queue.load().kept_tokens < 700) {
+    std::this_thread::yield();
+  }
+  auto next = beginning;
+  next.push_back(3);
+  std::vector<int32_t> written;
+  const auto done = queue.write(telling(task_of(next, 4, "me"), written), {});
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->cached_tokens, 700);
+  EXPECT_EQ(written, FakeLanguage::continued(next, 4));
+  EXPECT_EQ(queue.write(task_of(next, 1, "you"), {})->cached_tokens, 0);
+  // What cannot be read is not; whatever is left when the queue goes is not read either.
+  queue.foresee("me", [] { return std::vector<int32_t>(); });
+  queue.foresee("you", [&] { return prompt_of(23, 3000); });
 }
 
 TEST(GenerationQueue, TooManyAreRefused) {
