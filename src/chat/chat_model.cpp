@@ -1,40 +1,29 @@
 #include "chat/chat_model.h"
 
+#include <algorithm>
+#include <iterator>
 #include <thread>
 #include <utility>
 
-#include "chat/constraint_rule.h"
+#include <fmt/format.h>
+
+#include "chat/reply_rule.h"
 #include "chat/reply_stream.h"
+#include "chat/turns.h"
 #include "formats/open.h"
+#include "text/utf8.h"
 
 namespace mynah {
 namespace {
 
-// The tokens' bytes, as a constraint looks at them.
-Result<std::shared_ptr<const grammar::TokenVocabulary>> vocabulary_of(
-    const TextTokenizer& tokenizer) {
-  std::vector<std::string> bytes;
-  std::vector<int32_t> control;
-  bytes.reserve(static_cast<size_t>(tokenizer.size()));
-  for (int32_t id = 0; id < tokenizer.size(); ++id) {
-    bytes.emplace_back(tokenizer.bytes(id));
-    if (tokenizer.is_mark(id)) {
-      control.push_back(id);
-    }
-  }
-  return grammar::TokenVocabulary::create(
-      {.bytes = bytes, .control = control, .ends = tokenizer.special().reply_ends});
-}
-
-// What a thought that the prompt began ends with; "": it began none.
-std::string end_of_thought(const ThoughtFormat& thoughts, const std::string& prompt_end) {
+// Whether the prompt began a thought.
+bool begins_thought(const ThoughtMarkers& thoughts, const std::string& prompt_end) {
   if (thoughts.begin.empty()) {
-    return {};
+    return false;
   }
   const size_t begin = prompt_end.rfind(thoughts.begin);
   const size_t end = prompt_end.rfind(thoughts.end);
-  const bool open = begin != std::string::npos && (end == std::string::npos || end < begin);
-  return open ? thoughts.end : std::string();
+  return begin != std::string::npos && (end == std::string::npos || end < begin);
 }
 
 std::vector<ReplyTool> tools_of(const ChatRequest::Json& tools) {
@@ -47,7 +36,8 @@ std::vector<ReplyTool> tools_of(const ChatRequest::Json& tools) {
     }
     const auto parameters = function->find("parameters");
     all.push_back({.name = (*function)["name"].get<std::string>(),
-                   .parameters = parameters == function->end() ? "{}" : parameters->dump()});
+                   .parameters = parameters == function->end() ? "{}" : parameters->dump(),
+                   .strict = function->value("strict", ChatRequest::Json(false)) == true});
   }
   return all;
 }
@@ -59,14 +49,10 @@ constexpr int kLookedAhead = 512;
 
 ChatModel::ChatModel(ChatPrompt prompt, std::shared_ptr<const LanguageModel> model,
                      GenerationQueue::Limits limits)
-    : prompt_(std::move(prompt)), queue_(std::move(model), limits) {
-  const TextTokenizer& tokenizer = prompt_.tokenizer();
-  for (int32_t id = 0; id < tokenizer.size(); ++id) {
-    if (tokenizer.is_mark(id)) {
-      control_markers_.emplace(tokenizer.bytes(id));
-    }
-  }
-}
+    : prompt_(std::move(prompt)),
+      thoughts_(thought_markers(prompt_.template_source(), prompt_.format())),
+      constraints_(prompt_.shared_tokenizer()),
+      queue_(std::move(model), limits) {}
 
 Result<std::unique_ptr<ChatModel>> ChatModel::open(const std::string& path,
                                                    std::shared_ptr<const LanguageModel> model,
@@ -80,27 +66,15 @@ Result<std::unique_ptr<ChatModel>> ChatModel::open(const std::string& path,
   return std::unique_ptr<ChatModel>(new ChatModel(std::move(prompt), std::move(model), limits));
 }
 
-Result<std::shared_ptr<const grammar::Constraint>> ChatModel::constraint_of(
-    const grammar::ConstraintSource& source) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (constraints_ == nullptr) {
-      MYNAH_TRY(auto vocabulary, vocabulary_of(prompt_.tokenizer()));
-      constraints_ = std::make_unique<grammar::ConstraintCache>(std::move(vocabulary));
-    }
-  }
-  return constraints_->get(source);
-}
-
 GenerationTask ChatModel::task_of(const Asked& asked, const ChatRequest& request) const {
   return {.prompt = asked.tokens,
           .options = {.sampling = request.choice.sampling,
                       .remembered = request.choice.remembered,
                       .seed = request.choice.seed,
-                      .most_tokens = request.choice.most_tokens,
+                      .most_tokens = asked.most_tokens,
                       .ends = prompt_.tokenizer().special().reply_ends,
                       .alternatives = request.choice.alternatives,
-                      .rule = nullptr},
+                      .rule = asked.rule},
           .owner = request.owner,
           .urgency = request.urgency,
           .on_token = nullptr};
@@ -112,15 +86,13 @@ Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatOb
   // Looks ahead while the prompt is read, so that the first tokens do not wait for it.
   std::jthread ahead;
   if (request.constraint) {
-    MYNAH_TRY(const auto constraint, constraint_of(*request.constraint));
+    MYNAH_TRY(const auto constraint, constraints_.answer(*request.constraint));
     ahead = std::jthread([constraint] { constraint->prepare(kLookedAhead); });
-    task.options.rule = std::make_shared<ConstraintRule>(
-        constraint, prompt_.tokenizer(),
-        end_of_thought(asked.format.thoughts, asked.options.prompt_end));
   }
-  MYNAH_TRY_STATUS(observer.on_begin(std::ssize(task.prompt)));
+  std::ranges::for_each(asked.notes, [&](const ReplyNote& note) { observer.on_note(note); });
+  MYNAH_TRY_STATUS(observer.on_begin(std::ssize(task.prompt), context_of(request)));
   const auto stream =
-      std::make_shared<ReplyStream>(prompt_.tokenizer(), asked.format, std::move(asked.options),
+      std::make_shared<ReplyStream>(prompt_.tokenizer(), asked.format, asked.options,
                                     request.choice.stops, request.choice.alternatives >= 0);
   task.on_token = [stream](const ChosenToken& chosen) { return stream->push(chosen); };
   std::stop_source own;
@@ -138,27 +110,131 @@ Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatOb
     }
   }
   MYNAH_TRY_STATUS(std::move(told));
-  return stream->reply();
+  MYNAH_TRY(ChatReply reply, stream->reply());
+  add_notes(asked, reply);
+  for (size_t i = asked.notes.size(); i < reply.notes.size(); ++i) {
+    observer.on_note(reply.notes[i]);
+  }
+  return reply;
+}
+
+int64_t ChatModel::context_of(const ChatRequest& request) const {
+  return request.context > 0 ? std::min(request.context, facts().context) : facts().context;
+}
+
+Result<ChatModel::Asked> ChatModel::ask(ChatRequest& request) const {
+  const int64_t context = context_of(request);
+  MYNAH_TRY(RenderedPrompt rendered, prompt_.render(request));
+  Asked asked;
+  if (request.too_long == TooLong::LeaveOut) {
+    // A reply of some sentences has room at least.
+    constexpr int64_t kSentences = 256;
+    const int64_t wanted = request.choice.most_tokens > 0 ? request.choice.most_tokens : kSentences;
+    const int64_t room = std::min(wanted, context / 4);
+    MYNAH_TRY(Shortened shortened, shorten(prompt_, request, std::move(rendered), context, room));
+    rendered = std::move(shortened.prompt);
+    request.messages = std::move(shortened.messages);
+    if (shortened.left_out > 0) {
+      asked.notes.push_back(
+          {.code = "messages_left_out",
+           .text = fmt::format("the {} oldest messages were left out: the conversation has no room "
+                               "in {} tokens",
+                               shortened.left_out, context)});
+    }
+  }
+  asked.tokens = std::move(rendered.tokens);
+  asked.format = prompt_.format();
+  asked.options = {.control_markers = constraints_.controls(),
+                   .prompt_end = std::move(rendered.end),
+                   .tools = tools_of(request.tools),
+                   .id_seed = request.choice.seed};
+  asked.most_tokens = request.choice.most_tokens;
+  if (context < facts().context) {
+    // A prompt without room is refused before.
+    const int64_t room = std::max<int64_t>(1, context - std::ssize(asked.tokens));
+    asked.most_tokens = asked.most_tokens > 0 ? std::min(asked.most_tokens, room) : room;
+  }
+  return asked;
+}
+
+Status ChatModel::add_rule(const ChatRequest& request, const ThinkingPlan& thinking, Asked& asked) {
+  ReplyRules rules{.thoughts = thoughts_,
+                   .thinks = begins_thought(thoughts_, asked.options.prompt_end),
+                   .most_thought = thinking.most_tokens,
+                   .content = nullptr,
+                   .calls = {}};
+  if (request.constraint) {
+    MYNAH_TRY(rules.content, constraints_.answer(*request.constraint));
+  } else if (!asked.options.tools.empty()) {
+    MYNAH_TRY(auto calls,
+              constraints_.calls(asked.format.calls, asked.options.tools, !request.one_call));
+    rules.calls = std::move(calls.rules);
+    std::ranges::move(calls.notes, std::back_inserter(asked.notes));
+  }
+  if (rules.content != nullptr || rules.calls.constraint != nullptr || rules.most_thought >= 0) {
+    asked.rule = std::make_shared<ReplyRule>(std::move(rules), prompt_.tokenizer());
+  }
+  return {};
+}
+
+std::string ChatModel::shown(std::span<const int32_t> tokens) const {
+  std::string text;
+  for (const int32_t token : tokens) {
+    text += prompt_.tokenizer().bytes(token);
+  }
+  constexpr size_t kMost = 160;
+  text.resize(std::min(text.size(), kMost));
+  return ChatRequest::Json(replace_invalid_utf8(text)).dump();
+}
+
+void ChatModel::add_notes(const Asked& asked, ChatReply& reply) const {
+  reply.notes = asked.notes;
+  if (const auto& change = reply.spent.change) {
+    reply.notes.push_back(
+        {.code = "prompt_changed_early",
+         .text = fmt::format("{} tokens that are the same as before were read again, as the prompt "
+                             "changed at token {} before them: {} became {}; put what changes, as "
+                             "the time, behind what stays",
+                             change->alike_behind, change->position, shown(change->before),
+                             shown(change->now))});
+  }
+  if (asked.rule != nullptr && asked.rule->ended_thought()) {
+    reply.notes.push_back({.code = "thought_ended",
+                           .text = fmt::format("the thought was ended after {} tokens, as many as "
+                                               "it may have",
+                                               reply.thought_tokens)});
+  }
 }
 
 Result<ChatReply> ChatModel::reply(const ChatRequest& request, ChatObserver& observer,
                                    const std::stop_token& stop) {
-  MYNAH_TRY(RenderedPrompt rendered, prompt_.render(request));
-  Asked asked{.tokens = std::move(rendered.tokens),
-              .format = prompt_.format(),
-              .options = {.control_markers = control_markers_,
-                          .prompt_end = std::move(rendered.end),
-                          .tools = tools_of(request.tools),
-                          .id_seed = request.choice.seed}};
-  return run(std::move(asked), request, observer, stop);
+  ChatRequest own = request;
+  ThinkingPlan thinking = plan_thinking(own.thinking, prompt_.template_source(), thoughts_);
+  // What a client says to the template by name comes first.
+  thinking.template_arguments.update(own.template_arguments);
+  own.template_arguments = thinking.template_arguments;
+  MYNAH_TRY(Asked asked, ask(own));
+  std::ranges::move(thinking.notes, std::back_inserter(asked.notes));
+  MYNAH_TRY_STATUS(add_rule(own, thinking, asked));
+  MYNAH_TRY(ChatReply reply, run(std::move(asked), own, observer, stop));
+  const bool said = reply.end == ReplyEnd::Whole || reply.end == ReplyEnd::Stop;
+  if (said && !reply.message.reasoning.empty() && !own.owner.empty()) {
+    queue_.foresee(own.owner, [this, own, content = reply.message.content] {
+      return beginning_of_next_turn(prompt_, own, content);
+    });
+  }
+  return reply;
 }
 
 Result<ChatReply> ChatModel::go_on(std::string_view text, const ChatRequest& request,
                                    ChatObserver& observer, const std::stop_token& stop) {
-  Asked asked{.tokens = prompt_.of_text(text), .format = {}, .options = {}};
+  Asked asked;
+  asked.tokens = prompt_.of_text(text);
+  asked.most_tokens = request.choice.most_tokens;
   if (asked.tokens.empty()) {
     return fail(ErrorCode::InvalidInput, "wanted a text to go on with, found none");
   }
+  MYNAH_TRY_STATUS(add_rule(request, {}, asked));
   return run(std::move(asked), request, observer, stop);
 }
 

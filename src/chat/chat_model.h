@@ -3,8 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -13,7 +11,7 @@
 #include "chat/chat_prompt.h"
 #include "chat/chat_request.h"
 #include "chat/generation_queue.h"
-#include "text/grammar/constraint_cache.h"
+#include "chat/reply_constraints.h"
 
 namespace mynah {
 
@@ -54,6 +52,9 @@ class ChatModel {
     std::vector<int32_t> tokens;
     ReplyFormat format;
     ReplyOptions options;
+    std::shared_ptr<ReplyRule> rule;  // null: none
+    int64_t most_tokens = 0;          // as GenerationOptions has it
+    std::vector<ReplyNote> notes;
   };
 
   [[nodiscard]] Result<ChatReply> run(Asked asked, const ChatRequest& request,
@@ -61,13 +62,20 @@ class ChatModel {
   // Without its rule, and who is told.
   [[nodiscard]] GenerationTask task_of(const Asked& asked, const ChatRequest& request) const;
 
-  [[nodiscard]] Result<std::shared_ptr<const grammar::Constraint>> constraint_of(
-      const grammar::ConstraintSource& source);
+  // Tokens that a conversation may have.
+  [[nodiscard]] int64_t context_of(const ChatRequest& request) const;
+  // The prompt of a conversation; notes what was left out of it.
+  [[nodiscard]] Result<Asked> ask(ChatRequest& request) const;
+  [[nodiscard]] Status add_rule(const ChatRequest& request, const ThinkingPlan& thinking,
+                                Asked& asked);
+  // What of a reply is known once it has ended.
+  void add_notes(const Asked& asked, ChatReply& reply) const;
+  // Tokens as their text shows them.
+  [[nodiscard]] std::string shown(std::span<const int32_t> tokens) const;
 
   ChatPrompt prompt_;
-  std::set<std::string, std::less<>> control_markers_;
-  std::mutex mutex_;
-  std::unique_ptr<grammar::ConstraintCache> constraints_;  // once one was asked for
+  ThoughtMarkers thoughts_;
+  ReplyConstraints constraints_;
   GenerationQueue queue_;  // the first to go: its thread asks the rest
 };
 

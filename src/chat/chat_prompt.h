@@ -31,6 +31,8 @@ class ChatPrompt {
 
   [[nodiscard]] const TextTokenizer& tokenizer() const { return *tokenizer_; }
 
+  [[nodiscard]] std::shared_ptr<const TextTokenizer> shared_tokenizer() const { return tokenizer_; }
+
   // Whether the file has a template: without one a model goes on with texts and cannot converse.
   [[nodiscard]] bool has_template() const { return template_.has_value(); }
 

@@ -25,6 +25,29 @@ struct ReplyChoice {
   int32_t alternatives = -1;       // of each token, to be told; -1: not even the token itself
 };
 
+// How much is thought before the answer. A model's chat template is told what it knows to be told;
+// for the rest a thought is ended when it has so many tokens.
+struct Thinking {
+  enum class Effort : uint8_t { AsTaught, None, On, Minimal, Low, Medium, High };
+
+  Effort effort = Effort::AsTaught;
+  int64_t most_tokens = -1;  // of thoughts; -1: as the effort has it
+};
+
+// What becomes of a conversation that has no room in the context.
+enum class TooLong : uint8_t {
+  Refuse,
+  LeaveOut  // its oldest turns, never the system's messages and the last turn; and it is said
+};
+
+// Something that who asked should know of a reply.
+struct ReplyNote {
+  std::string code;  // for programs: "messages_left_out"
+  std::string text;  // a sentence, without a capital at its beginning
+
+  bool operator==(const ReplyNote&) const = default;
+};
+
 struct ChatRequest {
   using Json = nlohmann::ordered_json;
 
@@ -34,6 +57,11 @@ struct ChatRequest {
   Json tools = Json::array();
   // Of the template, beside messages and tools: {"enable_thinking": false}.
   Json template_arguments = Json::object();
+  // Written of one call alone, where tools may be called.
+  bool one_call = false;
+  Thinking thinking;
+  TooLong too_long = TooLong::Refuse;
+  int64_t context = 0;  // that is counted on, where the model has more; 0: all that it has
   std::optional<grammar::ConstraintSource> constraint;
   ReplyChoice choice;
   std::string owner;  // GenerationTask::owner
@@ -69,6 +97,7 @@ struct ChatReply {
   ReplyEnd end = ReplyEnd::Whole;
   Generated spent;  // tokens and times
   int64_t thought_tokens = 0;
+  std::vector<ReplyNote> notes;
 };
 
 // Is told of a reply as it comes, on the thread of who asked. An error ends it.
@@ -79,11 +108,15 @@ class ChatObserver {
   ChatObserver(const ChatObserver&) = delete;
   ChatObserver& operator=(const ChatObserver&) = delete;
 
-  // Before the first delta: what the prompt was.
-  virtual Status on_begin(int64_t prompt_tokens) {
+  // Before the first delta: how long the prompt is, and what there is room for.
+  virtual Status on_begin(int64_t prompt_tokens, int64_t context) {
     static_cast<void>(prompt_tokens);
+    static_cast<void>(context);
     return {};
   }
+
+  // Of ChatReply::notes, each as soon as it is known: some before on_begin().
+  virtual void on_note(const ReplyNote& note) { static_cast<void>(note); }
 
   virtual Status on_delta(const ChatDelta& delta) {
     static_cast<void>(delta);

@@ -93,7 +93,8 @@ Result<ChatReply> ReplyStream::reply() const {
   ChatReply reply{.message = parser_.message(),
                   .end = ReplyEnd::Whole,
                   .spent = spent,
-                  .thought_tokens = thought_tokens_};
+                  .thought_tokens = thought_tokens_,
+                  .notes = {}};
   if (stops_.found()) {
     reply.end = ReplyEnd::Stop;
   } else if (spent.end == TextEnd::Length) {

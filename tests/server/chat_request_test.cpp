@@ -40,7 +40,7 @@ TEST(ChatRequest, IsReadAsOpenAisClientsSendIt) {
          "chat_template_kwargs": {"x": 1}, "parallel_tool_calls": false, "unknown": 1)");
   ASSERT_TRUE(request) << request.error().error.message;
   EXPECT_EQ(request->model, "gpt-4o");
-  EXPECT_TRUE(request->stream && request->with_usage && request->one_call);
+  EXPECT_TRUE(request->stream && request->with_usage && request->chat.one_call);
   EXPECT_EQ(request->replies, 3);
   const ReplyChoice& choice = request->chat.choice;
   EXPECT_EQ(choice.sampling.temperature, 0);
@@ -58,7 +58,7 @@ TEST(ChatRequest, IsReadAsOpenAisClientsSendIt) {
   EXPECT_EQ(bias[0].bias, -std::numeric_limits<float>::infinity()) << "the least is never";
   EXPECT_EQ(bias[1].token, 3);
   EXPECT_EQ(bias[1].bias, 2);
-  EXPECT_EQ(request->chat.template_arguments["enable_thinking"], false);
+  EXPECT_EQ(request->chat.thinking.effort, Thinking::Effort::None);
   EXPECT_EQ(request->chat.template_arguments["x"], 1);
   EXPECT_THAT(request->chat.owner, HasSubstr("cat"));
 }
@@ -237,7 +237,9 @@ TEST(OllamaRequest, IsReadAsHomeAssistantSendsIt) {
   EXPECT_EQ(completion.chat.choice.most_tokens, 100);
   EXPECT_EQ(completion.chat.choice.sampling.temperature, 0.2F);
   EXPECT_THAT(completion.ignored, testing::ElementsAre("options.num_gpu"));
-  EXPECT_EQ(completion.chat.template_arguments["enable_thinking"], false);
+  EXPECT_EQ(completion.chat.thinking.effort, Thinking::Effort::None);
+  EXPECT_EQ(completion.chat.context, 8192);
+  EXPECT_EQ(completion.chat.too_long, TooLong::LeaveOut);
   const Object& messages = completion.chat.messages;
   EXPECT_EQ(messages[2]["reasoning_content"], "T");
   EXPECT_EQ(messages[2]["tool_calls"][0]["id"], messages[3]["tool_call_id"]);

@@ -59,6 +59,7 @@ struct ReplyDelta {
 struct ReplyTool {
   std::string name;
   std::string parameters;  // a JSON schema as text; what is no schema counts as "anything"
+  bool strict = false;     // whether a call of it must keep to that
 };
 
 struct ReplyOptions {

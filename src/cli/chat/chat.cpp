@@ -40,6 +40,10 @@ Json json_of(const ChatReply& reply, const engine::OpenedChat& opened) {
   for (const ToolCall& call : reply.message.calls) {
     calls.push_back({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
   }
+  Json notes = Json::array();
+  for (const ReplyNote& note : reply.notes) {
+    notes.push_back({{"code", note.code}, {"text", note.text}});
+  }
   const Generated& spent = reply.spent;
   return {{"model", opened.name},
           {"content", reply.message.content},
@@ -51,6 +55,7 @@ Json json_of(const ChatReply& reply, const engine::OpenedChat& opened) {
           {"tokens", spent.tokens},
           {"prompt_ms", spent.prompt_ms},
           {"written_ms", spent.written_ms},
+          {"notes", std::move(notes)},
           {"placement", placement_json(opened.placer.get())}};
 }
 
@@ -79,11 +84,9 @@ void ChatCommand::fields(Fields& fields) {
   fields.option("max-tokens", "N", most_tokens_,
                 "Tokens of an answer at most; 0: as many as there is room for.");
   fields.names("stop", "TEXT", stops_, "A text that ends an answer; may be given several times.");
-  fields.choice(
-      "think", "HOW", thinks_,
-      {{"auto", std::optional<bool>()}, {"on", std::optional(true)}, {"off", std::optional(false)}},
-      "Whether models that can think do so before they answer; auto: as the model has "
-      "it.");
+  fields.option("think", "HOW", think_,
+                "How much models that can think do so before they answer: off, on, minimal, low, "
+                "medium, high, or a number of tokens; auto: as the model has it.");
   fields.flag("thoughts", shows_thoughts_, "Show what the model thinks.");
   fields.section("Choice of words");
   fields.option("temperature", "X", sampling_.temperature,
@@ -109,6 +112,11 @@ void ChatCommand::fields(Fields& fields) {
       .completes(Complete::Models);
   fields.option("context", "N", wish_.context,
                 "Tokens that a conversation may have; 0: as many as the model was trained for.");
+  fields.choice(
+      "context-policy", "HOW", too_long_,
+      {{"refuse", TooLong::Refuse}, {"leave-out", TooLong::LeaveOut}},
+      "What becomes of a conversation without room: it is refused, or its oldest turns are "
+      "left out, and it is said.");
   device_field(fields, wish_.placement.device, std::string(kDeviceHelp));
   limit_fields(fields, wish_.placement);
   fields
@@ -147,9 +155,13 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
   ChatRequest request;
   request.tools = tools.tools();
   request.owner = "chat";
-  if (thinks_) {
-    request.template_arguments["enable_thinking"] = *thinks_;
+  const auto thinking = thinking_of(think_);
+  if (!thinking) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--think: wanted {}, found '{}'", kThinkingWords, think_));
   }
+  request.thinking = *thinking;
+  request.too_long = too_long_;
   const int wanted = (schema_.empty() ? 0 : 1) + (grammar_.empty() ? 0 : 1) + (json_mode_ ? 1 : 0);
   if (wanted > 1) {
     return fail(ErrorCode::Usage, "wanted one of --schema, --grammar and --json-answer");
@@ -183,6 +195,7 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
 
 Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& opened,
                                 ChatRequest base, const std::string& question) const {
+  base.owner.clear();  // nothing follows this answer
   Conversation conversation(*opened.chat, std::move(base), system_);
   conversation.say(question);
   ChatObserver silent;
@@ -201,6 +214,9 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
   } else {
     for (const ToolCall& call : replied->message.calls) {
       context.out.line(dumped({{"name", call.name}, {"arguments", call.arguments}}));
+    }
+    for (const ReplyNote& note : replied->notes) {
+      context.say(note.text);
     }
     if (replied->end == ReplyEnd::NoContext) {
       context.say("the answer was cut: the context is full (--context)");

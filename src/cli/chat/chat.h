@@ -39,7 +39,8 @@ class ChatCommand : public Command {
   std::optional<uint64_t> seed_;
   int64_t most_tokens_ = 0;
   std::vector<std::string> stops_;
-  std::optional<bool> thinks_;
+  std::string think_ = "auto";
+  TooLong too_long_ = TooLong::Refuse;
   bool shows_thoughts_ = false;
   bool explain_ = false;
   bool timings_ = false;

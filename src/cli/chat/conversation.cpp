@@ -1,5 +1,8 @@
 #include "cli/chat/conversation.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <utility>
 
 namespace mynah::cli {
@@ -13,7 +16,11 @@ class Overheard final : public ChatObserver {
  public:
   explicit Overheard(ChatObserver& other) : other_(other) {}
 
-  Status on_begin(int64_t prompt_tokens) override { return other_.on_begin(prompt_tokens); }
+  Status on_begin(int64_t prompt_tokens, int64_t context) override {
+    return other_.on_begin(prompt_tokens, context);
+  }
+
+  void on_note(const ReplyNote& note) override { other_.on_note(note); }
 
   Status on_delta(const ChatDelta& delta) override {
     content_ += delta.said.content;
@@ -40,6 +47,30 @@ Json message_of(const ReplyMessage& reply) {
 }
 
 }  // namespace
+
+std::optional<Thinking> thinking_of(std::string_view word) {
+  using Effort = Thinking::Effort;
+  constexpr std::array<std::pair<std::string_view, Effort>, 8> kWords = {
+      {{"", Effort::AsTaught},
+       {"auto", Effort::AsTaught},
+       {"off", Effort::None},
+       {"on", Effort::On},
+       {"minimal", Effort::Minimal},
+       {"low", Effort::Low},
+       {"medium", Effort::Medium},
+       {"high", Effort::High}}};
+  const auto* const known =
+      std::ranges::find(kWords, word, &std::pair<std::string_view, Effort>::first);
+  if (known != kWords.end()) {
+    return Thinking{.effort = known->second};
+  }
+  int64_t tokens = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), tokens);
+  if (error != std::errc() || end != word.data() + word.size() || tokens < 0) {
+    return std::nullopt;
+  }
+  return Thinking{.most_tokens = tokens};
+}
 
 Conversation::Conversation(ChatModel& model, ChatRequest base, std::string system)
     : model_(model), request_(std::move(base)), system_(std::move(system)) {

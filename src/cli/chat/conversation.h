@@ -1,13 +1,20 @@
 // Conversation: what was said so far, and one more reply to it.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "chat/chat_model.h"
 
 namespace mynah::cli {
+
+// What --think and /think take, and what they mean; none: none of them.
+inline constexpr std::string_view kThinkingWords =
+    "auto, off, on, minimal, low, medium, high or a number of tokens";
+[[nodiscard]] std::optional<Thinking> thinking_of(std::string_view word);
 
 class Conversation {
  public:

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ constexpr std::array<SlashWord, 10> kWords = {{
     {"/system TEXT", "what the model is told before all else"},
     {"/retry", "another answer to the last question"},
     {"/undo", "take the last question and its answer back"},
-    {"/think on|off|auto", "whether a model that can think does"},
+    {"/think HOW", "how much a model that can think does: off, on, low, high, 500, auto"},
     {"/thoughts on|off", "show what it thinks"},
     {"/timings on|off", "say how long answers take"},
     {"/save FILE", "write the conversation as JSON"},
@@ -152,8 +153,19 @@ class TerminalChat {
   }
 
   void tell(const ChatReply& reply) {
+    for (const ReplyNote& note : reply.notes) {
+      // What is so with every answer is said once.
+      const bool is_new = said_.find(note.code) == said_.end();
+      const bool is_other = std::exchange(said_[note.code], note.text) != note.text;
+      if (is_new || (is_other && note.code != "prompt_changed_early")) {
+        context_.say(note.text);
+      }
+    }
     if (reply.end == ReplyEnd::NoContext) {
-      context_.say("the context is full: /clear begins anew, --context N has more room");
+      context_.say(
+          "the context is full: /clear begins anew, --context N has more room, --context-policy "
+          "leave-out "
+          "drops old turns");
     }
     if (options_.timings) {
       context_.say(timing_line(reply.spent));
@@ -228,11 +240,10 @@ class TerminalChat {
   }
 
   void set_thinking(const std::string& how) {
-    auto& arguments = conversation_.request().template_arguments;
-    if (how == "on" || how == "off") {
-      arguments["enable_thinking"] = how == "on";
+    if (const auto thinking = thinking_of(how)) {
+      conversation_.request().thinking = *thinking;
     } else {
-      arguments.erase("enable_thinking");
+      context_.say(fmt::format("wanted {}", kThinkingWords));
     }
   }
 
@@ -256,6 +267,7 @@ class TerminalChat {
   TerminalChatOptions options_;
   Interrupts interrupts_;
   LineEditor editor_;
+  std::map<std::string, std::string> said_;  // notes by their code
   bool done_ = false;
 };
 

@@ -19,6 +19,22 @@ inline constexpr Field kToolChoice = {
 inline constexpr Field kSeveralCalls = {.name = "parallel_tool_calls",
                                         .type = FieldType::Flag,
                                         .help = "False: one call in a reply at most."};
+inline constexpr Field kReasoning = {
+    .name = "reasoning",
+    .type = FieldType::Any,
+    .help = "An object: effort as reasoning_effort has it, max_tokens of thoughts, enabled."};
+inline constexpr Field kThinkingBudget = {
+    .name = "thinking_budget",
+    .type = FieldType::Whole,
+    .help = "Tokens of thoughts, after which the answer begins; -1: as many as there are.",
+    .least = -1,
+    .most = 1 << 24};
+inline constexpr Field kTruncation = {
+    .name = "truncation",
+    .help =
+        "What becomes of a conversation without room: disabled refuses it, auto leaves out its "
+        "oldest turns and says so.",
+    .choices = "auto disabled"};
 inline constexpr Field kUser = {
     .name = "user", .help = "Whose conversation it is: what was read is shared within it."};
 inline constexpr Field kCacheKey = {.name = "prompt_cache_key",

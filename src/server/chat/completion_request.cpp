@@ -11,6 +11,7 @@
 
 #include "server/chat/chat_fields.h"
 #include "server/chat/sampling_fields.h"
+#include "server/http/json_members.h"
 
 namespace mynah::server {
 namespace {
@@ -50,7 +51,7 @@ constexpr Field kSchema = {.name = "json_schema",
                            .type = FieldType::Any,
                            .help = "A JSON schema that it keeps to, as llama.cpp has it."};
 
-constexpr std::array<Field, 28> kChatFields = {
+constexpr std::array<Field, 31> kChatFields = {
     {{.name = "messages",
       .type = FieldType::Any,
       .help = "A list of {role, content}; parts of content may be text and input_audio, which is "
@@ -89,6 +90,9 @@ constexpr std::array<Field, 28> kChatFields = {
      {.name = "reasoning_effort",
       .help = "How much models that can think do so.",
       .choices = "none minimal low medium high xhigh"},
+     kReasoning,
+     kThinkingBudget,
+     kTruncation,
      kUser,
      kCacheKey,
      ignored_field("store"),
@@ -217,16 +221,48 @@ FieldTable completion_fields() {
   return kTextTable;
 }
 
-void set_effort(const std::string& effort, Json& template_arguments) {
-  if (effort.empty()) {
-    return;
+std::optional<Thinking::Effort> effort_of(std::string_view word) {
+  using Effort = Thinking::Effort;
+  constexpr std::array<std::pair<std::string_view, Effort>, 6> kWords = {
+      {{"none", Effort::None},
+       {"minimal", Effort::Minimal},
+       {"low", Effort::Low},
+       {"medium", Effort::Medium},
+       {"high", Effort::High},
+       {"xhigh", Effort::High}}};
+  const auto* const known =
+      std::ranges::find(kWords, word, &std::pair<std::string_view, Effort>::first);
+  return known == kWords.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::expected<Thinking, FieldError> read_thinking(const FieldValues& values) {
+  Thinking thinking;
+  const auto take_effort = [&](const std::string& word,
+                               const std::string& field) -> std::expected<void, FieldError> {
+    const auto effort = effort_of(word);
+    if (!word.empty() && !effort) {
+      return wrong_field(field, fmt::format("{}: wanted none, minimal, low, medium, high or xhigh, "
+                                            "found '{}'",
+                                            field, word));
+    }
+    thinking.effort = effort.value_or(thinking.effort);
+    return {};
+  };
+  const Json* const reasoning = values.find("reasoning");
+  if (reasoning != nullptr && !reasoning->is_object()) {
+    return wrong_field("reasoning",
+                       fmt::format("reasoning: wanted an object, found {}", shortened(*reasoning)));
   }
-  // Qwen's and SmolLM's templates read the first, DeepSeek's and Granite's the second, gpt-oss's
-  // the third, which knows three words.
-  const bool thinks = effort != "none" && effort != "minimal";
-  template_arguments["enable_thinking"] = thinks;
-  template_arguments["thinking"] = thinks;
-  template_arguments["reasoning_effort"] = !thinks ? "low" : effort == "xhigh" ? "high" : effort;
+  if (reasoning != nullptr) {
+    const Members members(*reasoning, "reasoning.");
+    MYNAH_TRY(const bool is_on, members.flag("enabled", true));
+    MYNAH_TRY(const double most, members.number("max_tokens", -1, kMostTokens, -1));
+    MYNAH_TRY(const std::string effort, members.text("effort"));
+    thinking.effort = is_on ? thinking.effort : Thinking::Effort::None;
+    thinking.most_tokens = static_cast<int64_t>(most);
+    MYNAH_TRY_STATUS(take_effort(effort, "reasoning.effort"));
+  }
+  return thinking;
 }
 
 void apply(AnswerRules rules, const ToolChoice& choice, CompletionRequest& request) {
@@ -254,18 +290,18 @@ std::expected<CompletionRequest, FieldError> parse_chat_completion(const SentJso
     return wrong_field("top_logprobs", "top_logprobs: wanted logprobs true beside it");
   }
   MYNAH_TRY(request.chat.tools, read_tools(values.find("tools")));
-  for (const Json& tool : request.chat.tools) {
-    if (tool["function"].contains("strict") && tool["function"]["strict"] == true &&
-        request.ignored.empty()) {
-      request.ignored.emplace_back("tools.function.strict");
-    }
-  }
-  request.one_call = !values.flag("parallel_tool_calls", true);
+  request.chat.one_call = !values.flag("parallel_tool_calls", true);
   MYNAH_TRY(const ToolChoice choice, read_tool_choice(values.find("tool_choice")));
   MYNAH_TRY(auto answer, read_answer(values, values.find("response_format")));
   MYNAH_TRY(AnswerRules rules, answer_rules(request.chat.tools, choice, std::move(answer)));
   apply(std::move(rules), choice, request);
-  set_effort(values.text("reasoning_effort"), request.chat.template_arguments);
+  MYNAH_TRY(request.chat.thinking, read_thinking(values));
+  if (const auto effort = effort_of(values.text("reasoning_effort"))) {
+    request.chat.thinking.effort = *effort;
+  }
+  request.chat.thinking.most_tokens = static_cast<int64_t>(
+      values.number("thinking_budget", static_cast<double>(request.chat.thinking.most_tokens)));
+  request.chat.too_long = values.text("truncation") == "auto" ? TooLong::LeaveOut : TooLong::Refuse;
   if (const Json* const arguments = values.find("chat_template_kwargs")) {
     if (!arguments->is_object()) {
       return wrong_field(

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -18,10 +20,9 @@ struct CompletionRequest {
   // Its owner's name is added by whoever knows the key.
   ChatRequest chat;
   std::string model;
-  std::string text;       // to go on with, in place of messages
-  bool goes_on = false;   // with that
-  AnswerRules rules;      // its constraint is chat.constraint
-  bool one_call = false;  // no second tool is called beside the first
+  std::string text;      // to go on with, in place of messages
+  bool goes_on = false;  // with that
+  AnswerRules rules;     // its constraint is chat.constraint
   int replies = 1;
   bool stream = false;
   bool with_usage = false;           // in a stream
@@ -39,9 +40,13 @@ std::expected<CompletionRequest, FieldError> parse_chat_completion(const SentJso
 // The same of the older interface without messages (completions/create).
 std::expected<CompletionRequest, FieldError> parse_completion(const SentJson& sent);
 
-// What templates that can think are told of how much is to be thought: "none" to "high"; "": they
-// do as they were taught.
-void set_effort(const std::string& effort, nlohmann::ordered_json& template_arguments);
+// How much is to be thought, by the object `reasoning` as OpenAI's Responses and OpenRouter have
+// it:
+// {"effort": "low", "max_tokens": 500, "enabled": true}.
+[[nodiscard]] std::expected<Thinking, FieldError> read_thinking(const FieldValues& values);
+
+// The effort of a word: "none" to "xhigh"; none: there is no such word.
+[[nodiscard]] std::optional<Thinking::Effort> effort_of(std::string_view word);
 
 // Has the request keep to its rules; tools that may not be called are not shown to the model.
 void apply(AnswerRules rules, const ToolChoice& choice, CompletionRequest& request);

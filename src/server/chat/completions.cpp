@@ -1,5 +1,6 @@
 #include "server/chat/completions.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <set>
@@ -69,15 +70,24 @@ class StreamedReplies final : public ReplyTaker {
         exchange_(exchange),
         head_(std::move(head)) {}
 
+  void on_note(const ReplyNote& note) override {
+    if (begun_.empty()) {
+      add_note(note, head_);
+    }
+  }
+
   Status on_delta(int number, const ChatDelta& delta) override {
     MYNAH_TRY_STATUS(begin(number));
-    return write(number, answer_.form().part(delta), nullptr, {});
+    return write(number, answer_.form().part(delta), nullptr, Json::object());
   }
 
   Status on_end(int number, const ChatReply& reply) override {
     MYNAH_TRY_STATUS(begin(number));
-    return write(number, answer_.form().ending(), finish_reason(reply.end),
-                 timings_json(reply.spent));
+    Json more = {{"timings", timings_json(reply.spent)}};
+    if (!reply.notes.empty()) {
+      more["mynah_notes"] = notes_json(reply.notes);
+    }
+    return write(number, answer_.form().ending(), finish_reason(reply.end), more);
   }
 
   void end(const std::vector<WrittenReply>& replies) {
@@ -109,19 +119,19 @@ class StreamedReplies final : public ReplyTaker {
       return {};
     }
     Json beginning = answer_.form().beginning();
-    return beginning.is_null() ? Status() : write(number, std::move(beginning), nullptr, {});
+    return beginning.is_null() ? Status()
+                               : write(number, std::move(beginning), nullptr, Json::object());
   }
 
-  Status write(int number, Json part, Json reason, Json timings) {
+  // `more`: members of the part beside its reply.
+  Status write(int number, Json part, Json reason, const Json& more) {
     part["index"] = number;
     part["finish_reason"] = std::move(reason);
     Json frame = answer_.frame(answer_.form().part_object(), Json::array({std::move(part)}));
     if (with_usage_) {
       frame["usage"] = nullptr;
     }
-    if (!timings.is_null()) {
-      frame["timings"] = std::move(timings);
-    }
+    frame.update(more);
     return exchange_.write(event(json_text(frame)));
   }
 
@@ -153,7 +163,12 @@ void answer_whole(const CompletionRequest& request, const Writing& writing,
   }
   Json whole = answer.frame(answer.form().object(), std::move(choices));
   whole["usage"] = usage_of(*replies);
-  whole["timings"] = timings_json(replies->front().reply.spent);
+  const ChatReply& first = replies->front().reply;
+  whole["timings"] = timings_json(first.spent);
+  if (!first.notes.empty()) {
+    whole["mynah_notes"] = notes_json(first.notes);
+    std::ranges::for_each(first.notes, [&](const ReplyNote& note) { add_note(note, head); });
+  }
   head.body = json_text(whole) + "\n";
   exchange.answer(std::move(head));
 }

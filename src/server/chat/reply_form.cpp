@@ -205,13 +205,18 @@ Json usage_json(std::span<const Generated> spent, int64_t thought_tokens) {
 
 Json timings_json(const Generated& spent) {
   const int64_t read = spent.prompt_tokens - spent.cached_tokens;
-  return {{"cache_n", spent.cached_tokens},
-          {"prompt_n", read},
-          {"prompt_ms", spent.prompt_ms},
-          {"prompt_per_second", per_second(read, spent.prompt_ms)},
-          {"predicted_n", spent.tokens},
-          {"predicted_ms", spent.written_ms},
-          {"predicted_per_second", per_second(spent.tokens, spent.written_ms)}};
+  Json timings = {{"cache_n", spent.cached_tokens},
+                  {"prompt_n", read},
+                  {"prompt_ms", spent.prompt_ms},
+                  {"prompt_per_second", per_second(read, spent.prompt_ms)},
+                  {"predicted_n", spent.tokens},
+                  {"predicted_ms", spent.written_ms},
+                  {"predicted_per_second", per_second(spent.tokens, spent.written_ms)}};
+  if (spent.guessed > 0) {
+    timings["draft_n"] = spent.guessed;
+    timings["draft_n_accepted"] = spent.guessed_right;
+  }
+  return timings;
 }
 
 }  // namespace mynah::server

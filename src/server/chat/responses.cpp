@@ -40,6 +40,12 @@ class ResponseAnswer final : public ReplyTaker {
         head_(std::move(head)),
         items_(exchange.head().work->id(), [this](Json event) { return tell(std::move(event)); }) {}
 
+  void on_note(const ReplyNote& note) override {
+    if (!begun_) {
+      add_note(note, head_);
+    }
+  }
+
   Status on_delta(int /*number*/, const ChatDelta& delta) override {
     MYNAH_TRY_STATUS(begin());
     return items_.take(delta.said);
@@ -54,6 +60,9 @@ class ResponseAnswer final : public ReplyTaker {
     whole["usage"] = response_usage(reply);
     if (cut) {
       whole["incomplete_details"] = {{"reason", "max_output_tokens"}};
+    }
+    if (!reply.notes.empty()) {
+      whole["mynah_notes"] = notes_json(reply.notes);
     }
     if (!request_.completion.stream) {
       head_.body = json_text(whole) + "\n";
@@ -92,7 +101,6 @@ class ResponseAnswer final : public ReplyTaker {
                      {"output", Json::array()},
                      {"previous_response_id", nullptr},
                      {"store", false},
-                     {"truncation", "disabled"},
                      {"usage", nullptr}};
     response.update(request_.echoed);
     return response;

@@ -21,7 +21,7 @@ constexpr Field refused(std::string_view name, std::string_view help) {
   return {.name = name, .type = FieldType::Any, .help = help};
 }
 
-constexpr std::array<Field, 22> kOwnFields = {
+constexpr std::array<Field, 23> kOwnFields = {
     {{.name = "input",
       .type = FieldType::Any,
       .help = "A text, or a list of messages, calls and their results."},
@@ -34,9 +34,9 @@ constexpr std::array<Field, 22> kOwnFields = {
      {.name = "text",
       .type = FieldType::Any,
       .help = "An object; its format is what response_format is to chat completions."},
-     {.name = "reasoning",
-      .type = FieldType::Any,
-      .help = "An object; its effort says how much models that can think do so."},
+     kReasoning,
+     kThinkingBudget,
+     kTruncation,
      {.name = "max_output_tokens",
       .type = FieldType::Whole,
       .help = "Of the reply; none: as many as there is room for.",
@@ -51,7 +51,6 @@ constexpr std::array<Field, 22> kOwnFields = {
      ignored_field("metadata"),
      ignored_field("include"),
      ignored_field("service_tier"),
-     ignored_field("truncation"),
      ignored_field("safety_identifier"),
      ignored_field("stream_options")}};
 
@@ -139,11 +138,10 @@ std::expected<void, FieldError> read_objects(const FieldValues& values, ToolChoi
     MYNAH_TRY(const Json* const format, Members(*text, "text.").object("format"));
     MYNAH_TRY(answer, read_response_format(format));
   }
-  if (const Json* const reasoning = values.find("reasoning");
-      reasoning != nullptr && reasoning->is_object()) {
-    MYNAH_TRY(const std::string effort, Members(*reasoning, "reasoning.").text("effort"));
-    set_effort(effort, request.chat.template_arguments);
-  }
+  MYNAH_TRY(request.chat.thinking, read_thinking(values));
+  request.chat.thinking.most_tokens = static_cast<int64_t>(
+      values.number("thinking_budget", static_cast<double>(request.chat.thinking.most_tokens)));
+  request.chat.too_long = values.text("truncation") == "auto" ? TooLong::LeaveOut : TooLong::Refuse;
   MYNAH_TRY(AnswerRules rules, answer_rules(request.chat.tools, choice, std::move(answer)));
   apply(std::move(rules), choice, request);
   return {};
@@ -169,7 +167,7 @@ std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent
   CompletionRequest& completion = request.completion;
   completion.model = values.text("model");
   completion.stream = values.flag("stream", false);
-  completion.one_call = !values.flag("parallel_tool_calls", true);
+  completion.chat.one_call = !values.flag("parallel_tool_calls", true);
   MYNAH_TRY(completion.chat.choice, read_choice(values));
   completion.chat.choice.most_tokens = static_cast<int64_t>(values.number("max_output_tokens", 0));
   completion.chat.owner = json_text({values.text("user"), values.text("prompt_cache_key")});
@@ -191,6 +189,7 @@ std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent
   repeat("text", {{"format", {{"type", "text"}}}});
   repeat("tool_choice", "auto");
   repeat("tools", Json::array());
+  repeat("truncation", "disabled");
   repeat("top_p", completion.chat.choice.sampling.top_p);
   repeat("user", nullptr);
   return request;

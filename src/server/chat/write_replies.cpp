@@ -13,6 +13,8 @@
 namespace mynah::server {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr const char* kTooLong = "context_length_exceeded";
 
 void append(const ReplyDelta& said, ReplyMessage& message) {
@@ -43,8 +45,7 @@ class OneReply final : public ChatObserver {
   // Whether the prompt had no room.
   [[nodiscard]] bool is_too_long() const { return too_long_; }
 
-  Status on_begin(int64_t prompt_tokens) override {
-    const int64_t context = writing_.chat().facts().context;
+  Status on_begin(int64_t prompt_tokens, int64_t context) override {
     if (prompt_tokens >= context) {
       too_long_ = true;
       return fail(ErrorCode::InvalidInput,
@@ -59,9 +60,11 @@ class OneReply final : public ChatObserver {
     return {};
   }
 
+  void on_note(const ReplyNote& note) override { taker_.on_note(note); }
+
   Status on_delta(const ChatDelta& delta) override {
     ChatDelta told{.said = calls_.take(delta.said), .tokens = delta.tokens};
-    if (request_.one_call) {
+    if (request_.chat.one_call) {
       std::erase_if(told.said.calls, [](const CallDelta& call) { return call.index > 0; });
     }
     return tell(told);
@@ -174,6 +177,22 @@ void name_writing(const CompletionRequest& request, const Writing& writing, Resp
   if (!ignored.empty()) {
     response.headers.set(kIgnoredHeader, fmt::format("{}", fmt::join(ignored, ", ")));
   }
+}
+
+void add_note(const ReplyNote& note, Response& response) {
+  constexpr const char* kNotesHeader = "X-Mynah-Notes";
+  const std::string before(response.headers.get(kNotesHeader));
+  if (!before.contains(note.code)) {
+    response.headers.set(kNotesHeader, before.empty() ? note.code : before + ", " + note.code);
+  }
+}
+
+Json notes_json(std::span<const ReplyNote> notes) {
+  Json all;
+  for (const ReplyNote& note : notes) {
+    all.push_back({{"code", note.code}, {"text", note.text}});
+  }
+  return all;
 }
 
 WriteError writing_error(const Error& error) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "chat/chat_model.h"
 #include "server/chat/completion_request.h"
@@ -19,6 +22,9 @@ class ReplyTaker {
   virtual ~ReplyTaker() = default;
   ReplyTaker(const ReplyTaker&) = delete;
   ReplyTaker& operator=(const ReplyTaker&) = delete;
+
+  // Of a reply, as soon as it is known: it may be before its first delta.
+  virtual void on_note(const ReplyNote& note) { static_cast<void>(note); }
 
   // `number`: of the reply, from 0. Never empty.
   virtual Status on_delta(int number, const ChatDelta& delta) = 0;
@@ -56,6 +62,12 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
 
 // Names the model, where it computes, and what of the request does nothing.
 void name_writing(const CompletionRequest& request, const Writing& writing, Response& response);
+
+// Names what replies' notes are about: X-Mynah-Notes. Once each.
+void add_note(const ReplyNote& note, Response& response);
+
+// Notes as answers have them, [{"code", "text"}]; null: there are none.
+[[nodiscard]] nlohmann::ordered_json notes_json(std::span<const ReplyNote> notes);
 
 // What a client is told where no model could be had to write with.
 [[nodiscard]] WriteError writing_error(const Error& error);

@@ -37,7 +37,13 @@ constexpr Field kOptions = {
         "An object: temperature, top_k, top_p, min_p, typical_p, repeat_penalty, "
         "repeat_last_n, presence_penalty, frequency_penalty, seed, stop, num_predict, num_ctx."};
 
-constexpr std::array<Field, 7> kChatFields = {
+constexpr Field kTruncate = {.name = "truncate",
+                             .type = FieldType::Flag,
+                             .help =
+                                 "False: a conversation without room is refused; else its "
+                                 "oldest turns are left out, and it is said."};
+
+constexpr std::array<Field, 8> kChatFields = {
     {kWritingModel,
      {.name = "messages",
       .type = FieldType::Any,
@@ -46,9 +52,10 @@ constexpr std::array<Field, 7> kChatFields = {
      kLineStream,
      kReplyFormat,
      kThink,
+     kTruncate,
      kOptions}};
 
-constexpr std::array<Field, 11> kGenerateFields = {
+constexpr std::array<Field, 12> kGenerateFields = {
     {kWritingModel,
      {.name = "prompt", .help = "What the user says; none: the model is opened, or let go."},
      {.name = "system", .help = "What the model is told before."},
@@ -58,6 +65,7 @@ constexpr std::array<Field, 11> kGenerateFields = {
      kLineStream,
      kReplyFormat,
      kThink,
+     kTruncate,
      kOptions,
      {.name = "suffix", .help = "Refused: nothing is written between two texts."},
      {.name = "images", .type = FieldType::Any, .help = "Refused: no model here sees."},
@@ -108,13 +116,13 @@ std::expected<void, FieldError> read_think(const Json* think, OllamaRequest& req
   if (think == nullptr) {
     return {};
   }
-  Json& arguments = request.completion.chat.template_arguments;
+  Thinking::Effort& effort = request.completion.chat.thinking.effort;
   if (think->is_boolean()) {
-    set_effort(think->get<bool>() ? "medium" : "none", arguments);
+    effort = think->get<bool>() ? Thinking::Effort::On : Thinking::Effort::None;
     return {};
   }
   if (*think == "low" || *think == "medium" || *think == "high") {
-    set_effort(think->get<std::string>(), arguments);
+    effort = *effort_of(think->get_ref<const std::string&>());
     return {};
   }
   return wrong_field("think", fmt::format("think: wanted true, false, low, medium or high, found "
@@ -145,6 +153,9 @@ std::expected<OllamaRequest, FieldError> ollama_request_of(const FieldValues& va
   request.completion.stream = values.flag("stream", true);
   MYNAH_TRY_STATUS(read_options(values.find("options"), request));
   MYNAH_TRY_STATUS(read_think(values.find("think"), request));
+  ChatRequest& chat = request.completion.chat;
+  chat.context = request.context.value_or(0);
+  chat.too_long = values.flag("truncate", true) ? TooLong::LeaveOut : TooLong::Refuse;
   MYNAH_TRY(request.completion.chat.tools, read_tools(tools));
   MYNAH_TRY(auto format, read_format(values.find("format")));
   MYNAH_TRY(AnswerRules rules,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <utility>
@@ -83,6 +84,9 @@ class OllamaAnswer {
     last["prompt_eval_duration"] = ns_of_ms(reply.spent.prompt_ms);
     last["eval_count"] = reply.spent.tokens;
     last["eval_duration"] = ns_of_ms(reply.spent.written_ms);
+    if (!reply.notes.empty()) {
+      last["mynah_notes"] = notes_json(reply.notes);
+    }
     return last;
   }
 
@@ -107,6 +111,12 @@ class Lines final : public ReplyTaker {
  public:
   Lines(const OllamaAnswer& answer, Exchange& exchange, Response head)
       : answer_(answer), exchange_(exchange), head_(std::move(head)) {}
+
+  void on_note(const ReplyNote& note) override {
+    if (!begun_) {
+      add_note(note, head_);
+    }
+  }
 
   Status on_delta(int /*number*/, const ChatDelta& delta) override {
     if (delta.said.content.empty() && delta.said.reasoning.empty()) {
@@ -229,6 +239,7 @@ void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& excha
     return;
   }
   const ChatReply& reply = written->front().reply;
+  std::ranges::for_each(reply.notes, [&](const ReplyNote& note) { add_note(note, head); });
   head.body = json_text(answer.last(reply.message, reply)) + "\n";
   exchange.answer(std::move(head));
 }
