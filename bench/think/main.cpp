@@ -17,6 +17,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "base/thread_pool.h"
 #include "chat/language_model.h"
+#include "turns.h"
 
 namespace mynah::bench {
 namespace {
@@ -31,14 +32,18 @@ struct Options {
   int64_t tokens = 64;
   int sequences = 8;
   int rounds = 1;
+  std::string what = "speed";  // or turns, guesses, memory
 };
+
+constexpr int64_t kContext = 4096;
 
 constexpr const char* kUsage =
     "usage: mynah_bench_think MODEL [--threads N] [--prompt N] [--tokens N] [--sequences N]\n"
-    "                         [--rounds N] [--cache FOLDER]\n"
+    "                         [--rounds N] [--cache FOLDER] [--what speed|turns|guesses|memory]\n"
     "Reads a prompt, writes tokens behind it, alone and in several texts side by side, and reads "
     "a\n"
-    "buffer of the file's size: a line of JSON a round.\n";
+    "buffer of the file's size: a line of JSON a round. Or a line of what turns of a conversation\n"
+    "wait for, of what guesses give, or of the memory that a text of 4096 tokens takes.\n";
 
 std::optional<Options> parse(int argc, char** argv) {
   Options options;
@@ -62,6 +67,8 @@ std::optional<Options> parse(int argc, char** argv) {
       number(options.rounds);
     } else if (words[i] == "--cache" && valued) {
       options.cache = words[++i];
+    } else if (words[i] == "--what" && valued) {
+      options.what = words[++i];
     } else if (options.model.empty() && !words[i].starts_with("--")) {
       options.model = words[i];
     } else {
@@ -174,6 +181,33 @@ Result<nlohmann::ordered_json> run_round(const LanguageModel& model, const Optio
       {"beside_per_s", static_cast<double>(options.tokens * options.sequences) / beside_s}};
 }
 
+double peak_mb() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) / 1e3;
+}
+
+Result<nlohmann::ordered_json> run_once(const std::shared_ptr<const LanguageModel>& model,
+                                        const Options& options) {
+  if (options.what == "turns") {
+    return measure_turns(model, options.rounds);
+  }
+  if (options.what == "guesses") {
+    return measure_guesses(options.model, model, options.rounds);
+  }
+  if (options.what != "memory") {
+    return fail(ErrorCode::Usage, "wanted speed, turns, guesses or memory");
+  }
+  // In pieces, as a queue reads a prompt.
+  Texts one(*model, 1);
+  constexpr int64_t kPiece = 512;
+  for (int64_t read = 0; read + kPiece < kContext; read += kPiece) {
+    MYNAH_TRY_STATUS(one.read(kPiece, model->facts().vocabulary));
+  }
+  MYNAH_TRY_STATUS(one.write(8));
+  return nlohmann::ordered_json{{"peak_mb", peak_mb()}};
+}
+
 Status run(const Options& options) {
   ThreadPool pool(options.threads);
   MYNAH_TRY(const auto backend, make_cpu_backend(pool));
@@ -182,16 +216,19 @@ Status run(const Options& options) {
                                                   {.storage = std::nullopt,
                                                    .precision = Precision::Fast,
                                                    .cache_folder = options.cache,
-                                                   .context = 4096},
+                                                   .context = kContext},
                                                   *backend));
   const double load_ms = 1e3 * seconds_since(begun);
+  if (options.what != "speed") {
+    MYNAH_TRY(const auto found, run_once(model, options));
+    fmt::print("{}\n", found.dump());
+    return {};
+  }
   const size_t bytes = std::filesystem::file_size(options.model);
   for (int round = 0; round < options.rounds; ++round) {
     MYNAH_TRY(nlohmann::ordered_json found, run_round(*model, options));
-    rusage used{};
-    ::getrusage(RUSAGE_SELF, &used);
     found["load_ms"] = load_ms;
-    found["peak_mb"] = static_cast<double>(used.ru_maxrss) / 1e3;
+    found["peak_mb"] = peak_mb();
     found["file_bytes"] = bytes;
     found["processor"] = backend->description();
     found["read_bytes_per_s"] = read_bandwidth(bytes, options.threads);
