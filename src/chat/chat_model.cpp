@@ -193,10 +193,9 @@ void ChatModel::add_notes(const Asked& asked, ChatReply& reply) const {
     reply.notes.push_back(
         {.code = "prompt_changed_early",
          .text = fmt::format("{} tokens that are the same as before were read again, as the prompt "
-                             "changed at token {} before them: {} became {}; put what changes, as "
-                             "the time, behind what stays",
-                             change->alike_behind, change->position, shown(change->before),
-                             shown(change->now))});
+                             "differs at token {} before them, where it says {} now; put what "
+                             "changes, as the time, behind what stays",
+                             change->alike_behind, change->position, shown(change->now))});
   }
   if (asked.rule != nullptr && asked.rule->ended_thought()) {
     reply.notes.push_back({.code = "thought_ended",

@@ -42,7 +42,6 @@ std::optional<EarlyChange> find_early_change(Tokens before, Tokens now) {
           static_cast<int64_t>(count_alike(before.subspan(at + was), now.subspan(at + is)));
       if (alike >= kWorthSaying) {
         return EarlyChange{.position = static_cast<int64_t>(at),
-                           .before = with_surroundings(before, at, was),
                            .now = with_surroundings(now, at, is),
                            .alike_behind = alike};
       }

@@ -10,8 +10,9 @@
 namespace mynah {
 
 struct EarlyChange {
-  int64_t position = 0;         // of the first token that differs
-  std::vector<int32_t> before;  // what stood there, with a few tokens around it
+  int64_t position = 0;  // of the first token that differs
+  // What stands there now, with a few tokens around it. What stood there before may be another's,
+  // where several share an owner, and is not told.
   std::vector<int32_t> now;
   int64_t alike_behind = 0;  // tokens that follow it in both, and are read again
 };

@@ -18,8 +18,13 @@ Result<std::shared_ptr<const grammar::TokenVocabulary>> vocabulary_of(
   std::vector<std::string> bytes;
   bytes.reserve(static_cast<size_t>(tokenizer.size()));
   for (int32_t id = 0; id < tokenizer.size(); ++id) {
-    const std::string own(tokenizer.bytes(id));
-    bytes.push_back(tokenizer.is_mark(id) ? control_token(own) : own);
+    std::string own(tokenizer.bytes(id));
+    if (tokenizer.is_mark(id)) {
+      own = control_token(own);
+    } else if (own.find_first_of(std::string{kControlBegin, kControlEnd}) != std::string::npos) {
+      own.clear();  // bytes of no text, which would write a control token letter by letter
+    }
+    bytes.push_back(std::move(own));
   }
   return grammar::TokenVocabulary::create(
       {.bytes = bytes, .control = {}, .ends = tokenizer.special().reply_ends});

@@ -74,6 +74,25 @@ TEST(ChatRequest, HasMynahsOwnChoiceWhereNoneIsSaid) {
   EXPECT_FALSE(request->chat.constraint);
 }
 
+TEST(ChatRequest, HowMuchIsThoughtIsSaidInSeveralWays) {
+  using Effort = Thinking::Effort;
+  const auto thinking = [](const std::string& more) {
+    const auto request = chat_of(more);
+    EXPECT_TRUE(request) << request.error().error.message;
+    return request ? request->chat.thinking : Thinking();
+  };
+  EXPECT_EQ(thinking(R"("n": 1)").effort, Effort::AsTaught);
+  EXPECT_EQ(thinking(R"("n": 1)").most_tokens, -1);
+  EXPECT_EQ(thinking(R"("reasoning_effort": "xhigh")").effort, Effort::High);
+  const Thinking both = thinking(R"("reasoning": {"effort": "low", "max_tokens": 500})");
+  EXPECT_EQ(both.effort, Effort::Low);
+  EXPECT_EQ(both.most_tokens, 500);
+  EXPECT_EQ(thinking(R"("reasoning": {"enabled": false})").effort, Effort::None);
+  EXPECT_EQ(thinking(R"("thinking_budget": 7, "reasoning": {"max_tokens": 9})").most_tokens, 7);
+  EXPECT_EQ(chat_of(R"("truncation": "auto")")->chat.too_long, TooLong::LeaveOut);
+  EXPECT_EQ(chat_of(R"("truncation": "disabled")")->chat.too_long, TooLong::Refuse);
+}
+
 TEST(ChatRequest, OwnersAreToldApartWhateverTheyAreCalled) {
   const auto owner = [](const std::string& user, const std::string& key) {
     const Object said = {{"user", user}, {"prompt_cache_key", key}};
@@ -110,6 +129,9 @@ TEST(ChatRequest, WhatCannotBeDoneIsRefusedWithItsField) {
            {R"("tool_choice": "perhaps")", "tool_choice", "wanted none, auto, required"},
            {R"("response_format": {"type": "xml"})", "response_format", "json_schema, found 'xml'"},
            {R"("response_format": {"type": "json_schema"})", "response_format", "wanted a JSON"},
+           {R"("reasoning": {"effort": "much"})", "reasoning.effort", "found 'much'"},
+           {R"("reasoning": 1)", "reasoning", "wanted an object"},
+           {R"("truncation": "some")", "truncation", "some"},
            {R"("chat_template_kwargs": 3)", "chat_template_kwargs", "wanted an object"},
            {R"("grammar": "a", "json_schema": {})", "grammar", "wanted one of"},
            {tools_and_grammar.c_str(), "tools", "in place of the grammar"},

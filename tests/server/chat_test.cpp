@@ -246,6 +246,91 @@ TEST_F(ChatServer, WhatWasReadIsSharedWithinAKeyAndNeverAcross) {
   EXPECT_EQ(cached("one-key-of-this-test", R"(, "prompt_cache_key": "cat")"), 0);
 }
 
+// A conversation of so many turns, each a line of 40 letters.
+std::string long_conversation(int turns) {
+  std::string messages = R"([{"role": "system", "content": "Be kind."})";
+  for (int i = 0; i < turns; ++i) {
+    messages += R"(, {"role": "user", "content": ")" + std::string(40, static_cast<char>('a' + i)) +
+                R"("}, {"role": "assistant", "content": "So."})";
+  }
+  return messages + R"(, {"role": "user", "content": "Now?"}])";
+}
+
+TEST_F(ChatServer, WhatHasNoRoomMayBeLeftOutAndIsSaid) {
+  serve(chat_options());
+  const std::string messages = R"({"messages": )" + long_conversation(12);
+  EXPECT_THAT(post("/v1/chat/completions", messages + "}"), StartsWith("HTTP/1.1 400"));
+  const std::string more = R"(, "truncation": "auto", "max_tokens": 4, "temperature": 0)";
+  const std::string answer = post("/v1/chat/completions", messages + more + "}");
+  EXPECT_THAT(answer, HasSubstr("X-Mynah-Notes: messages_left_out"));
+  const OrderedJson whole = OrderedJson::parse(test::body_of(answer));
+  EXPECT_EQ(whole["mynah_notes"][0]["code"], "messages_left_out");
+  EXPECT_THAT(whole["mynah_notes"][0]["text"].get<std::string>(), HasSubstr("oldest messages"));
+  EXPECT_LT(whole["usage"]["prompt_tokens"], 512);
+  const auto parts = events(messages + more + R"(, "stream": true})");
+  EXPECT_EQ(parts.back()["mynah_notes"], whole["mynah_notes"]);
+  const OrderedJson response =
+      told("/v1/responses", R"({"input": )" + long_conversation(12) +
+                                R"(, "truncation": "auto", "max_output_tokens": 4})");
+  EXPECT_EQ(response["mynah_notes"][0]["code"], "messages_left_out");
+  EXPECT_EQ(response["truncation"], "auto");
+  const std::string of_ollama = R"({"model": "tiny", "stream": false, "options": {"num_predict": 4},
+                                    "messages": )" +
+                                long_conversation(12);
+  EXPECT_EQ(told("/api/chat", of_ollama + "}")["mynah_notes"][0]["code"], "messages_left_out");
+  EXPECT_THAT(post("/api/chat", of_ollama + R"(, "truncate": false})"), StartsWith("HTTP/1.1 400"));
+}
+
+TEST_F(ChatServer, ALesserContextOfAClientCounts) {
+  serve(chat_options());
+  const OrderedJson answer =
+      told("/api/chat", R"({"model": "tiny", "stream": false, "messages": )" +
+                            long_conversation(4) + R"(, "options": {"num_ctx": 200}})");
+  EXPECT_EQ(answer["mynah_notes"][0]["code"], "messages_left_out");
+  EXPECT_LE(answer["prompt_eval_count"].get<int>() + answer["eval_count"].get<int>(), 200);
+}
+
+TEST_F(ChatServer, AThoughtMayHaveSoManyTokens) {
+  serve(chat_options());
+  const OrderedJson answer =
+      told("/v1/chat/completions",
+           conversation(R"("reasoning": {"effort": "high", "max_tokens": 5}, "max_tokens": 20)"));
+  EXPECT_EQ(answer["mynah_notes"][0]["code"], "thought_ended") << answer.dump();
+  EXPECT_LE(answer["usage"]["completion_tokens_details"]["reasoning_tokens"], 6);
+  EXPECT_EQ(answer["usage"]["completion_tokens"], 20);
+  const OrderedJson none =
+      told("/v1/chat/completions", conversation(R"("reasoning_effort": "none", "max_tokens": 20)"));
+  EXPECT_FALSE(none["choices"][0]["message"].contains("reasoning_content"));
+  EXPECT_FALSE(none.contains("mynah_notes"));
+}
+
+TEST_F(ChatServer, APromptThatChangesEarlySaysSo) {
+  serve(chat_options());
+  const auto asked = [&](const std::string& time) {
+    return told("/v1/chat/completions",
+                R"({"max_tokens": 2, "messages": [{"role": "system", "content": "It is )" + time +
+                    ". " + std::string(300, 'x') + R"("}, {"role": "user", "content": "Hi."}]})");
+  };
+  EXPECT_FALSE(asked("10:41").contains("mynah_notes"));
+  const OrderedJson changed = asked("10:52");
+  EXPECT_EQ(changed["mynah_notes"][0]["code"], "prompt_changed_early") << changed.dump();
+  EXPECT_THAT(changed["mynah_notes"][0]["text"].get<std::string>(), HasSubstr("10:52"));
+}
+
+TEST_F(ChatServer, AStrictToolThatCannotBeKeptToIsRefused) {
+  serve(chat_options());
+  const auto with = [](const std::string& more) {
+    return R"("max_tokens": 3, "tools": [{"type": "function", "function": {"name": "f")" + more +
+           R"(, "parameters": {"type": "object", "properties": {"a": {"not": {}}}}}}])";
+  };
+  const std::string refused =
+      post("/v1/chat/completions", conversation(with(R"(, "strict": true)")));
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(refused, HasSubstr("tool f"));
+  const OrderedJson noted = told("/v1/chat/completions", conversation(with("")));
+  EXPECT_EQ(noted["mynah_notes"][0]["code"], "call_not_kept_to_schema") << noted.dump();
+}
+
 TEST_F(ChatServer, TextsAreGoneOnWith) {
   serve(chat_options());
   const OrderedJson whole =

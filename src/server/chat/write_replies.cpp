@@ -118,6 +118,9 @@ std::string refused_part(const CompletionRequest& request, const Error& error) {
   if (error.message.starts_with("messages") || error.message.contains("chat template")) {
     return "messages";
   }
+  if (error.message.starts_with("tool ")) {
+    return "tools";
+  }
   if (!request.chat.constraint) {
     return {};
   }
