@@ -76,6 +76,7 @@ GenerationTask ChatModel::task_of(const Asked& asked, const ChatRequest& request
                       .alternatives = request.choice.alternatives,
                       .rule = asked.rule},
           .owner = request.owner,
+          .forks = asked.forks,
           .urgency = request.urgency,
           .on_token = nullptr};
 }
@@ -143,6 +144,7 @@ Result<ChatModel::Asked> ChatModel::ask(ChatRequest& request) const {
     }
   }
   asked.tokens = std::move(rendered.tokens);
+  asked.forks = {rendered.said};
   asked.format = prompt_.format();
   asked.options = {.control_markers = constraints_.controls(),
                    .prompt_end = std::move(rendered.end),

@@ -50,6 +50,7 @@ class ChatModel {
   // What is written behind a prompt.
   struct Asked {
     std::vector<int32_t> tokens;
+    std::vector<int64_t> forks;  // GenerationTask::forks
     ReplyFormat format;
     ReplyOptions options;
     std::shared_ptr<ReplyRule> rule;  // null: none

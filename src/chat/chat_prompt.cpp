@@ -172,6 +172,11 @@ Result<RenderedPrompt> ChatPrompt::render(const ChatRequest& request) const {
       (rendered.tokens.empty() || rendered.tokens.front() != *special.bos)) {
     rendered.tokens.insert(rendered.tokens.begin(), *special.bos);
   }
+  const PromptPart last{.text = rendered.end};
+  const std::vector<int32_t> end = tokenizer_->encode_template({&last, 1});
+  const auto differ =
+      std::mismatch(end.rbegin(), end.rend(), rendered.tokens.rbegin(), rendered.tokens.rend());
+  rendered.said = differ.second.base() - rendered.tokens.begin();
   return rendered;
 }
 

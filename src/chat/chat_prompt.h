@@ -19,7 +19,8 @@ namespace mynah {
 // A rendered conversation.
 struct RenderedPrompt {
   std::vector<int32_t> tokens;
-  std::string end;  // what the template wrote behind the last message to begin the reply
+  std::string end;   // what the template wrote behind the last message to begin the reply
+  int64_t said = 0;  // tokens before that: a later prompt may have the reply written otherwise
 };
 
 // Const after load; any number of threads may use it.

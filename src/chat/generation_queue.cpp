@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -10,9 +11,18 @@
 namespace mynah {
 
 GenerationQueue::GenerationQueue(std::shared_ptr<const LanguageModel> model, Limits limits)
-    : model_(std::move(model)), limits_(limits) {
+    : model_(std::move(model)),
+      limits_(limits),
+      kept_texts_(std::numeric_limits<size_t>::max()),
+      kept_(model_->facts().rewinds) {
+  const LanguageFacts& facts = model_->facts();
   if (limits_.kept_tokens == 0) {
-    limits_.kept_tokens = model_->facts().context;
+    limits_.kept_tokens = facts.context;
+  }
+  if (!facts.rewinds && facts.state_bytes > 0) {
+    constexpr uint64_t kLeast = 4;
+    constexpr uint64_t kMost = 64;
+    kept_texts_ = std::clamp(limits_.kept_state_bytes / facts.state_bytes, kLeast, kMost);
   }
 }
 
@@ -133,6 +143,37 @@ void GenerationQueue::keep(Writing& writing) {
       {.number = writing.text, .owner = writing.task.owner, .tokens = std::move(writing.tokens)});
 }
 
+std::vector<int64_t> GenerationQueue::forks_of(const Writing& writing) const {
+  const GenerationTask& task = writing.task;
+  if (model_->facts().rewinds || task.owner.empty()) {
+    return {};
+  }
+  // What two prompts began with a third one may begin with.
+  std::vector<int64_t> forks = task.forks;
+  forks.push_back(kept_.alike(task.owner, task.prompt));
+  std::ranges::sort(forks);
+  const auto last = std::ranges::unique(forks).begin();
+  forks.erase(last, forks.end());
+  std::erase_if(forks, [&](int64_t position) {
+    return position < std::max(KeptTexts::kShortest, writing.there + 1) ||
+           position >= std::ssize(task.prompt);
+  });
+  return forks;
+}
+
+void GenerationQueue::keep_fork(Writing& writing) {
+  if (writing.forks.empty() || writing.forks.front() != writing.there) {
+    return;
+  }
+  writing.forks.erase(writing.forks.begin());
+  const uint64_t number = next_text_++;
+  forks_.push_back({.from = writing.text, .to = number, .length = writing.there});
+  kept_.add({.number = number,
+             .owner = writing.task.owner,
+             .tokens = {writing.tokens.begin(), writing.tokens.begin() + writing.there},
+             .stays = true});
+}
+
 std::vector<GenerationQueue::WritingRef> GenerationQueue::take_stopped() {
   std::vector<WritingRef> stopped;
   const bool waits = somebody_waits();
@@ -168,7 +209,8 @@ void GenerationQueue::admit() {
     writing->text = next_text_++;
     // The last token is read anew in any case: what follows it is wanted.
     begin_as_kept(*writing);
-    const auto gone = kept_.shrink(limits_.kept_tokens - under_way);
+    writing->forks = forks_of(*writing);
+    const auto gone = kept_.shrink(limits_.kept_tokens - under_way, kept_texts_);
     forgotten_.insert(forgotten_.end(), gone.begin(), gone.end());
     writing_.push_back(writing);
   }
@@ -186,7 +228,7 @@ void GenerationQueue::begin_as_kept(Writing& writing) {
       writing.text = found->number;
     } else {
       forks_.push_back({.from = found->number, .to = writing.text, .length = found->length});
-      if (writing.foreseen) {
+      if (writing.foreseen && model_->facts().rewinds) {
         // What is foreseen is what becomes of that one.
         kept_.remove(found->number);
         forgotten_.push_back(found->number);

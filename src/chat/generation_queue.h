@@ -69,6 +69,8 @@ struct GenerationTask {
   // Whose text it is: beginnings are shared within an owner, and never across. "": they are not
   // shared.
   std::string owner;
+  // Positions of the prompt behind which others are likely to go on otherwise, in rising order.
+  std::vector<int64_t> forks;
   Urgency urgency = Urgency::Interactive;
   // Called with each token that is part of the text, from the queue's thread, which it must not
   // keep waiting; false: it is enough. May be null.
@@ -90,6 +92,8 @@ class GenerationQueue {
     size_t side_by_side = 32;  // texts in a step
     size_t waiting = 256;      // that may wait; who comes then is refused: Busy
     int64_t kept_tokens = 0;   // of all texts, those under way among them; 0: the context's
+    // States of texts that rest, where texts do not rewind: 4 to 64, and fewer than this fits.
+    uint64_t kept_state_bytes = 512 << 20;
     // Tokens of prompts that a step reads at most; and while others wait for their next token.
     int64_t prompt_piece = 512;
     int64_t piece_beside_others = 96;
@@ -153,6 +157,7 @@ class GenerationQueue {
     uint64_t text = 0;
     std::vector<int32_t> tokens;         // the prompt and what was written
     int64_t there = 0;                   // of them, that the model has read
+    std::vector<int64_t> forks;          // positions ahead where what was read is kept for others
     std::optional<PromptLookup> lookup;  // from the first token that was written on
     Generated result;
   };
@@ -210,9 +215,15 @@ class GenerationQueue {
   void end(const WritingRef& writing, TextEnd why);
   // What was read of it stays for others of its owner; wants the lock.
   void keep(Writing& writing);
+  // Where a text does not rewind: the positions of its prompt at which it is to be kept, since a
+  // later one may begin alike; wants the lock.
+  [[nodiscard]] std::vector<int64_t> forks_of(const Writing& writing) const;
+  // Keeps what was read so far where it is such a position; wants the lock.
+  void keep_fork(Writing& writing);
 
   std::shared_ptr<const LanguageModel> model_;
   Limits limits_;
+  size_t kept_texts_;  // that rest, at most
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::list<WritingRef> waiting_;

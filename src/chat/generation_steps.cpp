@@ -70,7 +70,9 @@ std::vector<GenerationQueue::Part> GenerationQueue::choose_parts() const {
   }
   std::ranges::stable_sort(reading, {}, &std::pair<int, WritingRef>::first);
   for (const auto& [turn, writing] : reading) {
-    const int64_t count = std::min(room, std::ssize(writing->tokens) - writing->there);
+    const int64_t end =
+        writing->forks.empty() ? std::ssize(writing->tokens) : writing->forks.front();
+    const int64_t count = std::min(room, end - writing->there);
     if (count > 0) {
       parts.push_back({.writing = writing, .count = count, .guesses = {}});
       room -= count;
@@ -206,6 +208,10 @@ bool GenerationQueue::take(const WritingRef& taking, const ChosenToken& chosen) 
 void GenerationQueue::take(const Part& part, std::span<const ChosenToken> chosen) {
   Writing& writing = *part.writing;
   writing.there += part.count;
+  {
+    const std::lock_guard lock(mutex_);
+    keep_fork(writing);
+  }
   writing.result.guessed += std::ssize(part.guesses);
   if (writing.foreseen && writing.there == std::ssize(writing.tokens)) {
     return end(part.writing, TextEnd::Enough);

@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace mynah {
+namespace {
+
+int64_t common(std::span<const int32_t> a, std::span<const int32_t> b) {
+  return std::ranges::mismatch(a, b).in1 - a.begin();
+}
+
+}  // namespace
 
 std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
                                                 std::span<const int32_t> tokens) {
@@ -12,9 +19,8 @@ std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
     if (text->owner != owner) {
       continue;
     }
-    const auto differ = std::ranges::mismatch(text->tokens, tokens);
-    const int64_t alike = differ.in1 - text->tokens.begin();
-    if (alike > length) {
+    const int64_t alike = common(text->tokens, tokens);
+    if (alike > length && (rewinds_ || alike == std::ssize(text->tokens))) {
       best = text;
       length = alike;
     }
@@ -24,7 +30,7 @@ std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
   }
   const Found found{.number = best->number,
                     .length = length,
-                    .whole = length == static_cast<int64_t>(best->tokens.size())};
+                    .whole = length == std::ssize(best->tokens) && !best->stays};
   if (found.whole) {
     texts_.erase(best);
   } else {
@@ -52,15 +58,23 @@ void KeptTexts::remove(uint64_t number) {
   std::erase_if(texts_, [&](const Text& text) { return text.number == number; });
 }
 
+int64_t KeptTexts::alike(const std::string& owner, std::span<const int32_t> tokens) const {
+  int64_t length = 0;
+  for (const Text& text : texts_) {
+    length = text.owner == owner ? std::max(length, common(text.tokens, tokens)) : length;
+  }
+  return length;
+}
+
 void KeptTexts::add(Text text) {
   remove(text.number);
   texts_.push_front(std::move(text));
 }
 
-std::vector<uint64_t> KeptTexts::shrink(int64_t most) {
+std::vector<uint64_t> KeptTexts::shrink(int64_t most, size_t texts) {
   std::vector<uint64_t> gone;
   int64_t left = tokens();
-  while (left > most && !texts_.empty()) {
+  while ((left > most || texts_.size() > texts) && !texts_.empty()) {
     left -= static_cast<int64_t>(texts_.back().tokens.size());
     gone.push_back(texts_.back().number);
     texts_.pop_back();

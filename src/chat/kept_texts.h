@@ -16,17 +16,21 @@ namespace mynah {
 // Not thread-safe.
 class KeptTexts {
  public:
+  // `rewinds`: LanguageFacts::rewinds; without it a text goes on at its end alone.
+  explicit KeptTexts(bool rewinds) : rewinds_(rewinds) {}
+
   struct Text {
     uint64_t number = 0;
     std::string owner;
     std::vector<int32_t> tokens;  // that the model has read
+    bool stays = false;           // others begin with it, nobody goes on with itself
   };
 
   // A beginning that was found.
   struct Found {
     uint64_t number = 0;
     int64_t length = 0;  // tokens that are alike
-    bool whole = false;  // the kept text ends there: it is taken out, and goes on as the new one
+    bool whole = false;  // the kept text is taken out, and goes on as the new one
   };
 
   // The longest beginning of `tokens` that a text of the owner has, of kShortest tokens at least.
@@ -38,14 +42,17 @@ class KeptTexts {
   [[nodiscard]] std::optional<EarlyChange> find_change(const std::string& owner,
                                                        std::span<const int32_t> tokens) const;
 
+  // How many tokens the longest beginning of `tokens` has that any text of the owner has.
+  [[nodiscard]] int64_t alike(const std::string& owner, std::span<const int32_t> tokens) const;
+
   void add(Text text);
 
   // Lets go of one, if it is there.
   void remove(uint64_t number);
 
   // Lets go of the texts that were of no use for longest until all that is kept is at most `most`
-  // tokens; their numbers.
-  [[nodiscard]] std::vector<uint64_t> shrink(int64_t most);
+  // tokens and so many texts; their numbers.
+  [[nodiscard]] std::vector<uint64_t> shrink(int64_t most, size_t texts);
 
   // Lets go of an owner's texts; their numbers.
   [[nodiscard]] std::vector<uint64_t> forget(const std::string& owner);
@@ -60,6 +67,7 @@ class KeptTexts {
   static constexpr int64_t kShortest = 8;
 
  private:
+  bool rewinds_;
   std::list<Text> texts_;  // what was of use last is first
 };
 

@@ -23,6 +23,7 @@ struct LanguageFacts {
   int64_t context = 0;          // positions that a text may have here
   uint64_t position_bytes = 0;  // that the memory of a position takes
   bool rewinds = true;          // a text may be cut back to any position that it had
+  uint64_t state_bytes = 0;     // that a text takes besides, however short it is
 
   bool operator==(const LanguageFacts&) const = default;
 };
@@ -45,14 +46,16 @@ struct TokenWish {
 // A text that grows in a step.
 struct TextStep {
   uint64_t text = 0;            // by a number of the caller's; one that is new is empty
-  int64_t begin = 0;            // positions of it that stay: what it had behind them is forgotten
+  int64_t begin = 0;            // positions of it that stay: what it had behind them is forgotten;
+                                // all or none where texts do not rewind
   std::vector<int32_t> tokens;  // that are added there, one at least
   // How the token behind each of the last of them is chosen, in their order: of one that is a guess
   // and those before it, too. None: the text only grows.
   std::vector<TokenWish> wishes;
 };
 
-// A new text that begins with the first positions of another.
+// A new text that begins with the first positions of another: with all of them where texts do not
+// rewind.
 struct TextFork {
   uint64_t from = 0;
   uint64_t to = 0;

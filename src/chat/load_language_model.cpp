@@ -20,7 +20,9 @@ class LlamaLanguage final : public LanguageModel {
                 .vocabulary = model_->config().vocabulary,
                 .trained_context = model_->config().context_length,
                 .context = context,
-                .position_bytes = model_->config().cache_bytes(model_->cache_dtype())}) {}
+                .position_bytes = model_->config().cache_bytes(model_->cache_dtype()),
+                .rewinds = model_->config().states().empty(),
+                .state_bytes = model_->config().state_bytes()}) {}
 
   [[nodiscard]] const LanguageFacts& facts() const override { return facts_; }
 

@@ -116,10 +116,15 @@ struct Wishes {
 
 }  // namespace
 
+bool TokenSession::has(int64_t positions, int64_t length) const {
+  return positions == length || positions == 0 ||
+         (sequences_.cache().rewinds() && positions > 0 && positions < length);
+}
+
 Status TokenSession::check(const TextStep& step) const {
   const auto known = texts_.find(step.text);
   const int64_t length = known == texts_.end() ? 0 : sequences_.cache().length(known->second);
-  if (step.begin < 0 || step.begin > length) {
+  if (!has(step.begin, length)) {
     return refuse(fmt::format("{} positions of a text that has {}", step.begin, length));
   }
   if (step.tokens.empty() ||
@@ -251,8 +256,7 @@ Result<std::vector<ChosenToken>> TokenSession::step(const StepRequest& request) 
   return or_device_error([&]() -> Result<std::vector<ChosenToken>> {
     for (const TextFork& one : request.forks) {
       const auto from = texts_.find(one.from);
-      if (from == texts_.end() || one.length < 0 ||
-          one.length > sequences_.cache().length(from->second)) {
+      if (from == texts_.end() || !has(one.length, sequences_.cache().length(from->second))) {
         return refuse(fmt::format("a text that begins as {} positions of none", one.length));
       }
       fork(one);

@@ -18,13 +18,16 @@ class FakeLanguage final : public LanguageModel {
   static constexpr int64_t kVocabulary = 1000;
 
   // `repeats`: what follows is made of the last two tokens alone, and is one of few, so that a text
-  // says again what it said.
-  explicit FakeLanguage(int64_t context = 4096, bool repeats = false)
+  // says again what it said. `rewinds`: LanguageFacts::rewinds; without it what is asked of a
+  // text's middle fails.
+  explicit FakeLanguage(int64_t context = 4096, bool repeats = false, bool rewinds = true)
       : facts_({.architecture = "fake",
                 .vocabulary = kVocabulary,
                 .trained_context = context,
                 .context = context,
-                .position_bytes = 1}),
+                .position_bytes = 1,
+                .rewinds = rewinds,
+                .state_bytes = rewinds ? 0U : 100U}),
         repeats_(repeats) {}
 
   // What follows tokens.
@@ -78,6 +81,9 @@ class FakeLanguage final : public LanguageModel {
       }
       for (const TextFork& fork : request.forks) {
         const auto& from = texts_.at(fork.from);
+        if (!has(from, fork.length)) {
+          return fail(ErrorCode::InvalidInput, "a fork in a text's middle");
+        }
         texts_[fork.to].assign(from.begin(), from.begin() + fork.length);
       }
       for (const uint64_t text : request.forgotten) {
@@ -87,8 +93,8 @@ class FakeLanguage final : public LanguageModel {
       int64_t tokens = 0;
       for (const TextStep& step : request.steps) {
         std::vector<int32_t>& text = texts_[step.text];
-        if (step.begin > std::ssize(text)) {
-          return fail(ErrorCode::InvalidInput, "a step behind the end of its text");
+        if (!has(text, step.begin)) {
+          return fail(ErrorCode::InvalidInput, "a step that does not begin at its text's end");
         }
         text.resize(static_cast<size_t>(step.begin));
         text.insert(text.end(), step.tokens.begin(), step.tokens.end());
@@ -111,6 +117,10 @@ class FakeLanguage final : public LanguageModel {
     }
 
    private:
+    [[nodiscard]] bool has(const std::vector<int32_t>& text, int64_t length) const {
+      return length == std::ssize(text) || (model_.facts_.rewinds && length < std::ssize(text));
+    }
+
     [[nodiscard]] int32_t choose(const std::vector<int32_t>& text, const TokenWish& wish) const {
       int32_t token = next(text);
       if (model_.repeats_) {

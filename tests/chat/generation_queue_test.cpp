@@ -166,6 +166,72 @@ TEST(GenerationQueue, BranchesShareTheirBeginning) {
   }
 }
 
+// What is asked of a model whose texts do not rewind, on which FakeLanguage insists.
+class NoRewinding : public testing::Test {
+ protected:
+  // What was not read of the prompt again; what is written behind it must be right.
+  int64_t cached(const std::vector<int32_t>& prompt, std::vector<int64_t> forks = {},
+                 int64_t tokens = 5) {
+    std::vector<int32_t> written;
+    GenerationTask task = task_of(prompt, tokens, "a");
+    task.forks = std::move(forks);
+    const auto done = queue_.write(telling(std::move(task), written), {});
+    EXPECT_TRUE(done) << done.error().message;
+    EXPECT_EQ(written, FakeLanguage::continued(prompt, tokens));
+    return done ? done->cached_tokens : -1;
+  }
+
+  // Another prompt that begins with the first of these tokens.
+  static std::vector<int32_t> branch(std::vector<int32_t> prompt, size_t shared, uint32_t seed) {
+    prompt.resize(shared);
+    const auto more = prompt_of(seed, 10);
+    prompt.insert(prompt.end(), more.begin(), more.end());
+    return prompt;
+  }
+
+  static GenerationQueue::Limits limits() {
+    GenerationQueue::Limits limits;
+    limits.prompt_piece = 16;
+    limits.kept_state_bytes = 0;  // four texts
+    return limits;
+  }
+
+  std::shared_ptr<FakeLanguage> model_ = std::make_shared<FakeLanguage>(4096, false, false);
+  GenerationQueue queue_{model_, limits()};
+};
+
+TEST_F(NoRewinding, ASecondTurnGoesOnBehindTheFirst) {
+  auto talk = prompt_of(5, 40);
+  EXPECT_EQ(cached(talk), 0);
+  const auto said = FakeLanguage::continued(talk, 5);
+  talk.insert(talk.end(), said.begin(), said.end());
+  EXPECT_EQ(cached(branch(talk, talk.size(), 6)), 44) << "the last token of it was never read";
+}
+
+TEST_F(NoRewinding, ABranchBeginsWhereThePromptWasKept) {
+  const auto first = prompt_of(5, 40);
+  EXPECT_EQ(cached(first, {36}), 0);
+  EXPECT_EQ(cached(branch(first, 38, 6), {36}), 36);
+  EXPECT_EQ(cached(branch(first, 37, 7)), 36) << "it is still there";
+  EXPECT_EQ(cached(first), 38) << "what it had in common with the second";
+  EXPECT_EQ(cached(branch(first, 35, 8)), 0) << "nothing is known of its middle";
+}
+
+TEST_F(NoRewinding, WhatTwoPromptsBeganWithIsKeptForAThird) {
+  const auto first = prompt_of(5, 40);
+  EXPECT_EQ(cached(first), 0);
+  EXPECT_EQ(cached(branch(first, 20, 6)), 0);
+  EXPECT_EQ(cached(branch(first, 20, 7)), 20);
+}
+
+TEST_F(NoRewinding, TextsWithStatesAreFew) {
+  for (uint32_t seed = 1; seed <= 12; ++seed) {
+    EXPECT_EQ(cached(prompt_of(seed, 40), {36}), 0);
+  }
+  EXPECT_LE(model_->texts(), 4U + 2U) << "and the one that is written, with its own";
+  EXPECT_EQ(cached(branch(prompt_of(12, 40), 38, 20)), 36);
+}
+
 TEST(GenerationQueue, NothingIsSharedAcrossOwners) {
   GenerationQueue queue(std::make_shared<FakeLanguage>());
   const auto prompt = prompt_of(8, 300);

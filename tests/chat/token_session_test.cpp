@@ -24,9 +24,12 @@ int32_t next(LanguageModel::Session& session, uint64_t text, int64_t begin,
 
 class TokenSessionTest : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { load("llama"); }
+
+  void load(const std::string& name) {
     const auto loaded = load_language_model(
-        std::string(MYNAH_SOURCE_DIR) + "/tests/models/llama/golden/llama.gguf", {}, *backend_);
+        std::string(MYNAH_SOURCE_DIR) + "/tests/models/llama/golden/" + name + ".gguf", {},
+        *backend_);
     ASSERT_TRUE(loaded) << loaded.error().message;
     model_ = *loaded;
   }
@@ -41,6 +44,33 @@ TEST_F(TokenSessionTest, ATextThatIsCutGoesOnAsOneThatWasNeverLonger) {
   const int32_t cut = next(*session, 1, 3, {8, 2});
   EXPECT_EQ(cut, next(*session, 2, 0, {1, 17, 30, 8, 2}));
   EXPECT_EQ(next(*session, 1, 5, {4}), next(*session, 2, 5, {4}));
+}
+
+// Of models with states: a text that goes on, whoever went on from it meanwhile, and no other.
+TEST_F(TokenSessionTest, ATextWithStatesGoesOnAtItsEnd) {
+  for (const char* name : {"lfm2", "qwen35"}) {
+    load(name);
+    EXPECT_FALSE(model_->facts().rewinds);
+    EXPECT_GT(model_->facts().state_bytes, 0U);
+    const auto session = model_->session();
+    next(*session, 1, 0, {1, 17, 30, 5, 9});
+    const auto fork = [&](int64_t length) {
+      return session->step(
+          {.forks = {{.from = 1, .to = 2, .length = length}}, .forgotten = {}, .steps = {}});
+    };
+    ASSERT_TRUE(fork(5));
+    const int32_t alone = next(*session, 3, 0, {1, 17, 30, 5, 9, 8, 2});
+    EXPECT_EQ(next(*session, 1, 5, {8, 2}), alone) << name;
+    EXPECT_EQ(next(*session, 2, 5, {8, 2}), alone) << name;
+    EXPECT_FALSE(fork(3)) << name;
+    const auto cut =
+        session->step({.forks = {},
+                       .forgotten = {},
+                       .steps = {{.text = 1, .begin = 3, .tokens = {8}, .wishes = {}}}});
+    ASSERT_FALSE(cut) << name;
+    EXPECT_EQ(cut.error().code, ErrorCode::InvalidInput);
+    EXPECT_EQ(next(*session, 1, 0, {1, 17, 30, 5, 9, 8, 2}), alone) << name << ": begun anew";
+  }
 }
 
 TEST_F(TokenSessionTest, WhatIsNotThereIsRefused) {

@@ -23,7 +23,8 @@ constexpr int64_t kReadAgain = 512;
 
 class PlacedLanguageSession final : public LanguageModel::Session, private Keeper {
  public:
-  explicit PlacedLanguageSession(std::shared_ptr<LanguageRungs> rungs) : rungs_(std::move(rungs)) {
+  PlacedLanguageSession(std::shared_ptr<LanguageRungs> rungs, bool rewinds)
+      : rungs_(std::move(rungs)), rewinds_(rewinds) {
     rungs_->add(*this);
   }
 
@@ -65,7 +66,8 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
       }
       Text forked;
       forked.tokens.assign(from->second.tokens.begin(), from->second.tokens.begin() + fork.length);
-      if (from->second.there >= fork.length) {
+      const int64_t there = from->second.there;
+      if (there == fork.length || (rewinds_ && there > fork.length)) {
         forks_.push_back(fork);
         forked.there = fork.length;
       }
@@ -136,6 +138,7 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
   }
 
   std::shared_ptr<LanguageRungs> rungs_;
+  bool rewinds_;      // LanguageFacts::rewinds
   std::mutex mutex_;  // of who has no rung in use: the model may be let go meanwhile
   std::shared_ptr<const LanguageModel> model_;  // that session_ is of
   std::unique_ptr<LanguageModel::Session> session_;
@@ -155,7 +158,7 @@ class PlacedLanguage final : public LanguageModel {
   [[nodiscard]] const LanguageFacts& facts() const override { return facts_; }
 
   [[nodiscard]] std::unique_ptr<Session> session() const override {
-    return std::make_unique<PlacedLanguageSession>(rungs_);
+    return std::make_unique<PlacedLanguageSession>(rungs_, facts_.rewinds);
   }
 
  private:
