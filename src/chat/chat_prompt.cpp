@@ -143,6 +143,14 @@ Result<RenderedPrompt> ChatPrompt::render(const ChatRequest& request) const {
                 "to converse; wanted an instruct model");
   }
   MYNAH_TRY(Json messages, messages_of(request.messages));
+  // What a developer says is the system's word for templates that know no developers.
+  if (!source_.contains("developer")) {
+    for (Json& message : messages) {
+      if (message["role"] == "developer") {
+        message["role"] = "system";
+      }
+    }
+  }
   Json context =
       request.template_arguments.is_object() ? request.template_arguments : Json::object();
   context["messages"] = std::move(messages);

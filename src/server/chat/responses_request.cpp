@@ -105,9 +105,6 @@ std::expected<Json, FieldError> messages_of(const Json* input, const std::string
     if (type == "message") {
       messages.push_back(
           {{"role", text_in(item, "role")}, {"content", item.value("content", Json(""))}});
-      if (messages.back()["role"] == "developer") {
-        messages.back()["role"] = "system";  // which every template knows
-      }
     } else if (type == "function_call") {
       if (messages.empty() || !messages.back().contains("tool_calls")) {
         messages.push_back({{"role", "assistant"}, {"content", ""}});
