@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -39,7 +38,7 @@ constexpr Field kBias = {
     .type = FieldType::Any,
     .help =
         "An object: the model's tokens by number, and what is added to each from -100 to "
-        "100; -100: it never comes."};
+        "100; -100: it comes only where nothing else may."};
 constexpr Field kRepetition = {.name = "repetition_penalty",
                                .type = FieldType::Number,
                                .help = "repeat_penalty, as others call it.",
@@ -148,10 +147,11 @@ std::expected<std::vector<TokenBias>, FieldError> read_bias(const Json* bias) {
                                              "from -100 to 100, found {}: {}",
                                              shortened(token), shortened(value)));
     }
-    // The least that can be said is taken as never: OpenAI's "ban".
-    const bool never = value.get<double>() == -kMost;
+    // The least that can be said is OpenAI's "ban": below what any model tells tokens apart by, and
+    // no infinity, so that a form whose tokens are all banned is kept to all the same.
+    constexpr float kBan = -1e4F;
     all.push_back({.token = std::stoi(token),
-                   .bias = never ? -std::numeric_limits<float>::infinity() : value.get<float>()});
+                   .bias = value.get<double>() == -kMost ? kBan : value.get<float>()});
   }
   return all;
 }
