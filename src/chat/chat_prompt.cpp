@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "formats/json.h"
+
 namespace mynah {
 namespace {
 
@@ -48,7 +50,8 @@ Result<Json> content_of(const Json& content, size_t message) {
   return Json(std::move(text));
 }
 
-// Arguments as the object that templates write as JSON; clients send them as JSON in a text.
+// Arguments as the object that templates write as JSON; clients send them as JSON in a text. What
+// is none, or so deep that looking at it would take all of a thread's stack, stays a text.
 Result<Json> call_of(const Json& call, size_t message) {
   if (!call.is_object() || !call.contains("function") || !call["function"].is_object() ||
       !call["function"].contains("name") || !call["function"]["name"].is_string()) {
@@ -60,9 +63,10 @@ Result<Json> call_of(const Json& call, size_t message) {
     arguments = Json::object();
   } else if (arguments.is_string()) {
     const auto text = arguments.get<std::string>();
-    Json read = Json::parse(text.empty() ? "{}" : text, nullptr, false);
-    if (!read.is_discarded()) {
-      arguments = std::move(read);
+    if (text.empty()) {
+      arguments = Json::object();
+    } else if (parse_json(text, "arguments")) {
+      arguments = Json::parse(text, nullptr, false);  // once more, as that forgets the order
     }
   }
   return whole;

@@ -148,6 +148,44 @@ TEST_F(ChatServer, ATemplatesRefusalSaysItsLine) {
   EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("(line 3): nobody is called so"));
 }
 
+TEST_F(ChatServer, ArgumentsThatAreDeepStayAText) {
+  serve(chat_options());
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  const std::string answer =
+      post("/v1/chat/completions",
+           R"({"max_tokens": 1, "messages": [{"role": "user", "content": "Hi."},
+               {"role": "assistant", "tool_calls": [{"id": "a", "type": "function",
+                "function": {"name": "f", "arguments": ")" +
+               deep + R"("}}]}, {"role": "tool", "tool_call_id": "a", "content": "b"}]})");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(ChatServer, DevelopersSpeakAsTheSystemWhereTheTemplateKnowsNone) {
+  serve(chat_options());
+  const auto tokens = [this](const std::string& role) {
+    const OrderedJson told =
+        this->told("/v1/chat/completions", R"({"max_tokens": 1, "messages": [{"role": ")" + role +
+                                               R"(", "content": "a"}]})");
+    return told["usage"]["prompt_tokens"].get<int>();
+  };
+  EXPECT_EQ(tokens("developer"), tokens("system"));
+  EXPECT_EQ(tokens("sorcerers"), tokens("system") + 3) << "others are told as they are";
+}
+
+TEST_F(ChatServer, AFormIsKeptToThoughAllOfItsTokensAreBanned) {
+  serve(chat_options());
+  OrderedJson all = OrderedJson::object();
+  for (int token = 0; token < 263; ++token) {
+    all[std::to_string(token)] = -100;
+  }
+  const std::string banned = R"("max_tokens": 3, "logit_bias": )" + all.dump();
+  const OrderedJson whole =
+      told("/v1/chat/completions", conversation(banned + R"(, "grammar": "root ::= \"7\"")"));
+  ASSERT_TRUE(whole.contains("choices")) << whole.dump();
+  EXPECT_EQ(whole["choices"][0]["message"]["content"], "7");
+  EXPECT_THAT(post("/v1/chat/completions", conversation(banned)), StartsWith("HTTP/1.1 200"));
+}
+
 TEST_F(ChatServer, ACallThatMustComeComes) {
   serve(chat_options());
   const std::string more =

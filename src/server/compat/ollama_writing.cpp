@@ -58,7 +58,7 @@ class OllamaAnswer {
       message["thinking"] = said.reasoning;
     }
     for (const ToolCall& call : said.calls) {
-      Json arguments = Json::parse(call.arguments, nullptr, false);
+      Json arguments = parse_object(call.arguments);
       if (!arguments.is_object()) {
         // Nobody could call that; who asked sees it at least.
         message["content"] = message["content"].get<std::string>() + call.name + call.arguments;
