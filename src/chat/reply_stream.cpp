@@ -84,7 +84,15 @@ std::optional<ChatDelta> ReplyStream::take() {
   if (waiting_.empty()) {
     return std::nullopt;
   }
-  return std::exchange(waiting_, {});
+  // What came of several calls since then is told one after the other, behind the text.
+  std::vector<CallDelta> calls = std::exchange(waiting_.said.calls, {});
+  ChatDelta next = std::exchange(waiting_, {});
+  if (next.empty()) {
+    next.said.calls.push_back(std::move(calls.front()));
+    calls.erase(calls.begin());
+  }
+  waiting_.said.calls = std::move(calls);
+  return next;
 }
 
 Result<ChatReply> ReplyStream::reply() const {

@@ -28,7 +28,8 @@ class ReplyStream {
   // There will be no more.
   void finish(Result<Generated> result);
 
-  // Waits for more; none: it has ended.
+  // Waits for more; none: it has ended. Text and calls apart, a call at a time: many clients read
+  // the first call of a part alone, and no text beside it.
   std::optional<ChatDelta> take();
 
   // Once it has ended.
