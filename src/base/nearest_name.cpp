@@ -46,8 +46,12 @@ std::optional<std::string> nearest_name(std::string_view name,
   std::optional<std::string> best;
   size_t best_distance = 0;
   for (const std::string& candidate : candidates) {
+    const auto [shorter, longer] = std::minmax({name.size(), candidate.size()});
+    const size_t allowed = std::max<size_t>(1, longer / 3);
+    if (longer - shorter > allowed) {
+      continue;  // so many edits it takes at least, and a table of the one by the other to see it
+    }
     const size_t distance = edit_distance(wanted, folded(candidate));
-    const size_t allowed = std::max<size_t>(1, std::max(name.size(), candidate.size()) / 3);
     if (distance <= allowed && (!best || distance < best_distance)) {
       best = candidate;
       best_distance = distance;

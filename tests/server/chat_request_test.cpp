@@ -1,5 +1,5 @@
 // What clients ask language models, as it is read, and what calls their replies have.
-#include <limits>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +55,8 @@ TEST(ChatRequest, IsReadAsOpenAisClientsSendIt) {
   const auto& bias = choice.sampling.logit_bias;
   ASSERT_EQ(bias.size(), 2U);
   EXPECT_EQ(bias[0].token, 7);
-  EXPECT_EQ(bias[0].bias, -std::numeric_limits<float>::infinity()) << "the least is never";
+  EXPECT_LT(bias[0].bias, -1000) << "the least is a ban";
+  EXPECT_TRUE(std::isfinite(bias[0].bias)) << "of tokens that are all banned one comes still";
   EXPECT_EQ(bias[1].token, 3);
   EXPECT_EQ(bias[1].bias, 2);
   EXPECT_EQ(request->chat.thinking.effort, Thinking::Effort::None);
@@ -127,7 +128,8 @@ TEST(ChatRequest, WhatCannotBeDoneIsRefusedWithItsField) {
            {R"("tools": [{"name": "f"}])", "tools", "tools[0]: wanted"},
            {R"("tool_choice": "required")", "tool_choice", "found none"},
            {R"("tool_choice": "perhaps")", "tool_choice", "wanted none, auto, required"},
-           {R"("response_format": {"type": "xml"})", "response_format", "json_schema, found 'xml'"},
+           {R"("response_format": {"type": "xml"})", "response_format",
+            "json_schema, found \"xml\""},
            {R"("response_format": {"type": "json_schema"})", "response_format", "wanted a JSON"},
            {R"("reasoning": {"effort": "much"})", "reasoning.effort", "found 'much'"},
            {R"("reasoning": 1)", "reasoning", "wanted an object"},
@@ -135,7 +137,7 @@ TEST(ChatRequest, WhatCannotBeDoneIsRefusedWithItsField) {
            {R"("chat_template_kwargs": 3)", "chat_template_kwargs", "wanted an object"},
            {R"("grammar": "a", "json_schema": {})", "grammar", "wanted one of"},
            {tools_and_grammar.c_str(), "tools", "in place of the grammar"},
-           {tools_and_nobody.c_str(), "tool_choice", "no tool is called 'nobody'"}}) {
+           {tools_and_nobody.c_str(), "tool_choice", "no tool is called \"nobody\""}}) {
     const auto request = chat_of(one.more);
     ASSERT_FALSE(request) << one.more;
     EXPECT_EQ(request.error().field, one.field) << one.more;
@@ -143,6 +145,30 @@ TEST(ChatRequest, WhatCannotBeDoneIsRefusedWithItsField) {
   }
   EXPECT_EQ(parse_chat_completion(SentJson(R"({"messages": []})")).error().field, "messages");
   EXPECT_EQ(parse_completion(SentJson(R"({"prompt": [1, 2]})")).error().field, "prompt");
+}
+
+TEST(ChatRequest, WhatIsLongIsRefusedInAFewWords) {
+  std::string tools = kTool;
+  for (int i = 0; i < 1000; ++i) {
+    tools += std::string(", ") + kTool;
+  }
+  const std::string name(10'000, 'a');
+
+  struct Case {
+    std::string more;
+    const char* said;
+  };
+
+  for (const Case& one : std::vector<Case>{
+           {R"("tools": [)" + tools + "]", "tools: wanted at most 1000, found 1001"},
+           {R"("response_format": {"type": ")" + name + "\"}", "wanted text, json_object"},
+           {std::string(R"("tools": [)") + kTool + R"(], "tool_choice": {"name": ")" + name + "\"}",
+            "no tool is called"}}) {
+    const auto request = chat_of(one.more);
+    ASSERT_FALSE(request) << one.said;
+    EXPECT_THAT(request.error().error.message, HasSubstr(one.said));
+    EXPECT_LT(request.error().error.message.size(), 300U);
+  }
 }
 
 TEST(AnswerRules, ACallThatMustComeIsASchemaOfAllToolsThatMayBe) {

@@ -171,6 +171,11 @@ TEST(JsonText, ThatIsNoneSaysWhere) {
   EXPECT_EQ(json_fault(R"({"a": 1,})"), "what is no JSON near byte 9 of 9");
   EXPECT_EQ(json_fault("{'a': 1}"), "what is no JSON near byte 2 of 8");
   EXPECT_THAT(json_fault(std::string(1'000'000, '[')), HasSubstr("64 deep"));
+  std::string many = "[0";
+  for (int i = 0; i < 600'000; ++i) {
+    many += ",0";
+  }
+  EXPECT_THAT(json_fault(many + "]"), HasSubstr("500000 values"));
 }
 
 TEST(JsonText, IsAnObjectThatNestsAsClientsDo) {

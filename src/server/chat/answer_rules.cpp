@@ -14,6 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// More than a schema of one of them may choose from, and than any model's context tells of.
+constexpr size_t kMostTools = 1000;
+
 std::unexpected<FieldError> unsupported(std::string_view field, std::string message) {
   return std::unexpected(FieldError{.field = std::string(field),
                                     .error = {ErrorCode::Unsupported, std::move(message)}});
@@ -124,6 +127,10 @@ std::expected<Json, FieldError> read_tools(const Json* tools) {
   if (!tools->is_array()) {
     return wrong_field("tools", fmt::format("tools: wanted a list, found {}", shortened(*tools)));
   }
+  if (tools->size() > kMostTools) {
+    return wrong_field(
+        "tools", fmt::format("tools: wanted at most {}, found {}", kMostTools, tools->size()));
+  }
   for (size_t i = 0; i < tools->size(); ++i) {
     const Json& tool = (*tools)[i];
     const bool has_name = tool.is_object() && tool.contains("function") &&
@@ -173,8 +180,8 @@ std::expected<std::optional<grammar::ConstraintSource>, FieldError> read_respons
   }
   if (type != "json_schema") {
     return wrong_field(kField, fmt::format("response_format.type: wanted text, json_object or "
-                                           "json_schema, found '{}'",
-                                           type));
+                                           "json_schema, found {}",
+                                           shortened(type)));
   }
   MYNAH_TRY(const Json* const named, members.object("json_schema"));
   const Members within(named == nullptr ? *format : *named,
@@ -197,10 +204,11 @@ std::expected<AnswerRules, FieldError> answer_rules(
       return choice.name.empty() || tool_name(tool) == choice.name;
     };
     if (std::ranges::none_of(tools, is_wanted)) {
-      return wrong_field("tool_choice",
-                         choice.name.empty()
-                             ? std::string("tool_choice: wanted tools to call, found none")
-                             : fmt::format("tool_choice: no tool is called '{}'", choice.name));
+      return wrong_field(
+          "tool_choice",
+          choice.name.empty()
+              ? std::string("tool_choice: wanted tools to call, found none")
+              : fmt::format("tool_choice: no tool is called {}", shortened(choice.name)));
     }
   } else if (!may_call || !answer) {
     rules.constraint = std::move(answer);

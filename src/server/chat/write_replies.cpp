@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "server/chat/content_calls.h"
 #include "server/http/json_text.h"
+#include "store/sha256.h"
 
 namespace mynah::server {
 namespace {
@@ -124,6 +126,9 @@ std::string refused_part(const CompletionRequest& request, const Error& error) {
   if (!request.chat.constraint) {
     return {};
   }
+  if (request.chat.constraint->kind == grammar::ConstraintSource::Kind::Gbnf) {
+    return "grammar";
+  }
   return request.rules.content == ContentIs::Text ? "response_format" : "tools";
 }
 
@@ -147,8 +152,10 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
                    .code = {}});
   }
   CompletionRequest one = request;
-  // Nobody finds what was read for the owner of another key.
-  one.chat.owner = json_text({exchange.head().owner}) + request.chat.owner;
+  // Nobody finds what was read for the owner of another key. A digest, as it is kept with each text
+  // and may be as long as a client likes.
+  const std::string owner = json_text({exchange.head().owner}) + request.chat.owner;
+  one.chat.owner = sha256_hex(std::as_bytes(std::span(owner)));
   std::vector<WrittenReply> all;
   for (int number = 0; number < request.replies; ++number) {
     one.chat.choice.seed = request.chat.choice.seed + static_cast<uint64_t>(number);

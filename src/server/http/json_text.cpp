@@ -12,10 +12,13 @@ namespace {
 constexpr size_t kMostDepth = 64;
 // An object's members are looked for one after the other, and each as it is read (ordered_json).
 constexpr int kMostMembers = 1000;
+// A value takes a hundred bytes where two were sent; clients send some thousands.
+constexpr int kMostValues = 500'000;
 
 bool is_too_much(std::string_view text) {
   std::array<int, kMostDepth + 1> members{};
   size_t depth = 0;
+  int values = 0;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -25,10 +28,14 @@ bool is_too_much(std::string_view text) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kMostDepth) {
+      if (++depth > kMostDepth || ++values > kMostValues) {
         return true;
       }
       members[depth] = 0;
+    } else if (c == ',') {
+      if (++values > kMostValues) {
+        return true;
+      }
     } else if (c == ':') {
       if (++members[depth] > kMostMembers) {
         return true;
@@ -52,8 +59,9 @@ nlohmann::ordered_json parse_object(std::string_view text) {
 
 std::string json_fault(std::string_view text) {
   if (is_too_much(text)) {
-    return fmt::format("JSON with values in values more than {} deep, or more than {} members",
-                       kMostDepth, kMostMembers);
+    return fmt::format(
+        "JSON with values in values more than {} deep, or more than {} members or {} values",
+        kMostDepth, kMostMembers, kMostValues);
   }
   try {
     const auto json = nlohmann::ordered_json::parse(text);

@@ -212,6 +212,18 @@ TEST(ConstraintCache, KeepsTheLastOnes) {
   EXPECT_NE(cache.get(gbnf("root ::= \"b\"")).value(), b) << "it was the one longest not asked for";
 }
 
+TEST(ConstraintCache, KeepsWhatHasRoomTogether) {
+  ConstraintCache cache(byte_vocabulary(), 32, 1);
+  const auto a = cache.get(gbnf("root ::= \"a\"")).value();
+  EXPECT_EQ(cache.get(gbnf("root ::= \"a\"")).value(), a) << "the last one stays in any case";
+  (void)cache.get(gbnf("root ::= \"b\"")).value();
+  EXPECT_EQ(cache.size(), 1U);
+  ConstraintCache large(byte_vocabulary(), 32, size_t{1} << 20);
+  const auto first = large.get(gbnf("root ::= \"a\"")).value();
+  (void)large.get(gbnf("root ::= \"b\"")).value();
+  EXPECT_EQ(large.get(gbnf("root ::= \"a\"")).value(), first);
+}
+
 TEST(MaskRow, HasZeroWhereATokenMayCome) {
   const std::vector<uint32_t> bits = {1U << 31, 2};
   std::vector<float> row(40, 5.0F);
