@@ -5,7 +5,6 @@ import ollama
 import openai
 import pydantic
 
-MODEL = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 HELLO = [{"role": "user", "content": "What is the capital of France? Answer in one sentence."}]
 LAMP = {
     "type": "function",

@@ -19,7 +19,7 @@ import chat_clients
 import openai
 from realtime import RealtimeChecks
 from recorded import RecordedRequests
-from serving import Server, free_port, run_checks
+from serving import CHAT_MODEL, Server, free_port, run_checks
 from wyoming import asr, audio, client, info, ping, tts
 
 CLIP = "speech/clips/azure_en-US_training_audio2.flac"
@@ -273,8 +273,8 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         port = free_port()
         options = ["--wyoming-port", str(port), "--voice-model", "builtin", "--vad-model", f"{weights}/silero/silero_vad_16k_op15.onnx"]
-        writes = os.path.isfile(f"{weights}/{chat_clients.MODEL}")
-        options += ["--chat-model", f"{weights}/{chat_clients.MODEL}"] if writes else []
+        writes = os.path.isfile(f"{weights}/{CHAT_MODEL}")
+        options += ["--chat-model", f"{weights}/{CHAT_MODEL}"] if writes else []
         server = Server(program, weights, home, options, {"MYNAH_API_KEYS": KEY})
         checks = Checks(server.address, port, shared)
         requests = RecordedRequests(server.address, KEY, checks.samples(), SAID[:29])

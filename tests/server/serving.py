@@ -8,6 +8,8 @@ import threading
 import time
 import traceback
 
+CHAT_MODEL = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"  # of the weights: one that writes
+
 
 def free_port():
     with socket.socket() as probe:
