@@ -208,35 +208,41 @@ class Collector(FrameProcessor):
         return self.frames
 
 
+async def run_pipeline(processors, end, steps, rate=16000, metrics=False):
+    """What `steps` gives of a pipeline, whose frames are seen by the collector `end` in it; and the errors told on the way."""
+    errors = []
+    params = PipelineParams(audio_in_sample_rate=rate, audio_out_sample_rate=RATE, enable_metrics=metrics, enable_usage_metrics=metrics)
+    worker = PipelineWorker(Pipeline(processors), params=params, cancel_on_idle_timeout=False)
+    started = asyncio.Event()
+
+    @worker.event_handler("on_pipeline_started")
+    async def start(*_):
+        started.set()
+
+    @worker.event_handler("on_pipeline_error")
+    async def told(_, frame):
+        errors.append(frame.error)
+        end.frames.append(frame)
+        end.came.set()
+
+    async def go():
+        await started.wait()
+        try:
+            return await steps(worker, end)
+        finally:
+            await worker.cancel()
+
+    runner = WorkerRunner(handle_sigint=False)
+    await runner.add_workers(worker)
+    given, _ = await asyncio.gather(go(), runner.run())
+    return given, errors
+
+
 class PipecatChecks(Client):
     async def pipeline(self, service, steps, rate=16000):
-        """What `steps` gives of a pipeline that has the service and a collector behind it; and the errors told on the way."""
-        errors, end = [], Collector()
-        params = PipelineParams(audio_in_sample_rate=rate, audio_out_sample_rate=RATE)
-        worker = PipelineWorker(Pipeline([service, end]), params=params, cancel_on_idle_timeout=False)
-        started = asyncio.Event()
-
-        @worker.event_handler("on_pipeline_started")
-        async def start(*_):
-            started.set()
-
-        @worker.event_handler("on_pipeline_error")
-        async def told(_, frame):
-            errors.append(frame.error)
-            end.frames.append(frame)
-            end.came.set()
-
-        async def go():
-            await started.wait()
-            try:
-                return await steps(worker, end)
-            finally:
-                await worker.cancel()
-
-        runner = WorkerRunner(handle_sigint=False)
-        await runner.add_workers(worker)
-        given, _ = await asyncio.gather(go(), runner.run())
-        return given, errors
+        """Of a pipeline that has the service and a collector behind it."""
+        end = Collector()
+        return await run_pipeline([service, end], end, steps, rate)
 
     async def speak_to(self, worker, samples, rate, pause_s=0.0):
         """A turn as a transport and a VAD have it."""

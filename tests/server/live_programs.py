@@ -9,6 +9,7 @@ SOURCES has bazarr (a checkout of github.com/morpheus65535/bazarr), and homeassi
 --no-deps --only-binary :all: --python-version 3.14.2 homeassistant==2026.2.3 open-webui==0.12.4; later ones of the first want a later Python than
 Debian's); where one is missing its checks are skipped. Runs with the packages of tools/requirements-live.txt.
 """
+import __future__
 import asyncio
 import importlib
 import importlib.abc
@@ -30,7 +31,7 @@ CLIP = "speech/clips/azure_en-US_training_audio2.flac"
 BEGINNING = "custom speech provides tools that allow you to visually inspect"
 SENTENCE = "The train leaves at nine in the morning."
 KEY = "key-of-this-test"
-PATIENCE_S = 60
+PATIENCE_S = 200
 
 
 def words(text):
@@ -69,6 +70,16 @@ class Standin(type):
     __ror__ = __truediv__ = __or__
 
 
+class LaterPython(importlib.machinery.SourceFileLoader):
+    """Reads what is written for a later Python: annotations are not looked at (3.14), names of types are names (3.12), and exceptions
+    need no brackets (3.14)."""
+
+    def source_to_code(self, data, path, *, _optimize=-1):
+        text = re.sub(r"^type (\w+) = ", r"\1 = ", data.decode(), flags=re.MULTILINE)
+        text = re.sub(r"except ((?:[\w.]+, )+[\w.]+):", r"except (\1):", text)
+        return compile(text, path, "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True, optimize=_optimize)
+
+
 class Standins(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Modules of `package` that are not among `real` stand in for themselves; and so do the packages `others`."""
 
@@ -85,7 +96,9 @@ class Standins(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if top != self.package:
             return None
         if any(name == one or name.startswith(f"{one}.") for one in self.real):
-            return importlib.machinery.PathFinder.find_spec(name, [os.path.join(self.folder, *name.split(".")[:-1])])
+            spec = importlib.machinery.PathFinder.find_spec(name, [os.path.join(self.folder, *name.split(".")[:-1])])
+            spec.loader = LaterPython(spec.loader.name, spec.loader.path)
+            return spec
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec):
