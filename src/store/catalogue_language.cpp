@@ -52,6 +52,8 @@ std::vector<CatalogueEntry> language_entries() {
                {"llama3.2:1b"}),
       one_file("gemma3-1b", "Gemma 3 1B, Q4_K_M", "Gemma", 806, "ggml-org/gemma-3-1b-it-GGUF",
                "gemma-3-1b-it-Q4_K_M.gguf", {"gemma3:1b"}),
+      one_file("qwen3.5-0.8b", "Qwen3.5 0.8B, thinks and calls tools, Q8_0", "Apache-2.0", 812,
+               "lmstudio-community/Qwen3.5-0.8B-GGUF", "Qwen3.5-0.8B-Q8_0.gguf", {"qwen3.5:0.8b"}),
       one_file("smollm2-1.7b", "SmolLM2 1.7B Instruct, English, Q4_K_M", "Apache-2.0", 1060,
                "HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF", "smollm2-1.7b-instruct-q4_k_m.gguf",
                {"smollm2:1.7b"}),
