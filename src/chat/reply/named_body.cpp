@@ -32,44 +32,36 @@ NamedBody::NamedBody(const CallContext& context) : context_(context) {
 }
 
 BodyStep NamedBody::take(std::string_view stream, bool last) {
-  BodyStep whole;
-  while (true) {
-    const std::string_view rest = stream.substr(whole.taken);
-    const Place before = place_;
-    BodyStep step;
-    switch (place_) {
-      case Place::Begin: {
-        const std::string_view text = without_leading_space(rest);
-        step.taken = rest.size() - text.size();
-        if (!text.empty()) {
-          const bool is_json = text.front() == '{' || text.front() == '[';
-          place_ = is_json ? Place::List : Place::Name;
-          if (is_json) {
-            list_ = std::make_unique<JsonBody>(context_, false);
-          }
-        }
-        break;
-      }
-      case Place::Name:
-      case Place::Id:
-        step = word(rest, last);
-        break;
-      case Place::BeforeArguments:
-        step = before_arguments(rest, last);
-        break;
-      case Place::Arguments:
-        step = arguments(rest);
-        break;
-      case Place::List:
-        step = list_->take(rest, last);
-        break;
-    }
-    whole.taken += step.taken;
-    whole.state = step.state;
-    if (step.state != BodyStep::State::More || place_ == before) {
-      return whole;
+  return take_steps(stream, place_, [&](std::string_view rest) { return step(rest, last); });
+}
+
+BodyStep NamedBody::step(std::string_view stream, bool last) {
+  switch (place_) {
+    case Place::Begin:
+      return begin_call(stream);
+    case Place::Name:
+    case Place::Id:
+      return word(stream, last);
+    case Place::BeforeArguments:
+      return before_arguments(stream, last);
+    case Place::Arguments:
+      return arguments(stream);
+    case Place::List:
+      break;
+  }
+  return list_->take(stream, last);
+}
+
+BodyStep NamedBody::begin_call(std::string_view stream) {
+  const std::string_view text = without_leading_space(stream);
+  if (!text.empty()) {
+    const bool is_json = text.front() == '{' || text.front() == '[';
+    place_ = is_json ? Place::List : Place::Name;
+    if (is_json) {
+      list_ = std::make_unique<JsonBody>(context_, false);
     }
   }
+  return {.taken = stream.size() - text.size()};
 }
 
 BodyStep NamedBody::word(std::string_view stream, bool last) {
@@ -89,12 +81,12 @@ BodyStep NamedBody::word(std::string_view stream, bool last) {
     return {.taken = hit.at, .state = BodyStep::State::Broken};
   }
   if (hit.which >= format.separator.size() + format.id_separator.size()) {  // the call's end
-    begin();
+    tell_begin();
     context_.writer.arguments("{}");
     return {.taken = hit.at, .state = BodyStep::State::Done};
   }
   if (hit.which < format.separator.size()) {
-    begin();
+    tell_begin();
     place_ = Place::BeforeArguments;
   } else {
     append_spelled(held_, stream.substr(hit.at, hit.length));
@@ -106,7 +98,7 @@ BodyStep NamedBody::word(std::string_view stream, bool last) {
   return {.taken = hit.at + hit.length};
 }
 
-void NamedBody::begin() {
+void NamedBody::tell_begin() {
   split_numbered_name(name_, id_);
   context_.writer.begin_call(name_, id_);
   held_.clear();

@@ -22,10 +22,12 @@ class NamedBody : public CallBody {
  private:
   enum class Place { Begin, Name, Id, BeforeArguments, Arguments, List };
 
+  BodyStep step(std::string_view stream, bool last);
+  BodyStep begin_call(std::string_view stream);
   BodyStep word(std::string_view stream, bool last);
   BodyStep before_arguments(std::string_view stream, bool last);
   BodyStep arguments(std::string_view stream);
-  void begin();
+  void tell_begin();
 
   CallContext context_;
   std::vector<std::string> stops_;  // separators, id separators, the call's end markers
