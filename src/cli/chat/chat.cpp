@@ -59,6 +59,27 @@ Json json_of(const ChatReply& reply, const engine::OpenedChat& opened) {
           {"placement", placement_json(opened.placer.get())}};
 }
 
+// Keeps how likely each token was.
+class TokenTeller final : public ChatObserver {
+ public:
+  Status on_delta(const ChatDelta& delta) override {
+    for (const ToldToken& told : delta.tokens) {
+      Json top = Json::array();
+      for (const auto& [text, log_probability] : told.alternatives) {
+        top.push_back({{"token", text}, {"logprob", log_probability}});
+      }
+      tokens_.push_back(
+          {{"token", told.text}, {"logprob", told.log_probability}, {"top", std::move(top)}});
+    }
+    return {};
+  }
+
+  [[nodiscard]] const Json& tokens() const { return tokens_; }
+
+ private:
+  Json tokens_ = Json::array();
+};
+
 // Whether somebody sends a text on standard input: a pipe or a file.
 bool is_sent() {
   struct stat about{};
@@ -103,6 +124,9 @@ void ChatCommand::fields(Fields& fields) {
   fields.option("frequency-penalty", "X", sampling_.frequency_penalty,
                 "Taken off what was said, each time.");
   fields.option("seed", "N", seed_, "Same seed, same text; none: another each time.");
+  fields.option("logprobs", "N", alternatives_,
+                "With --json: how likely each token of the answer was, and the N likeliest beside "
+                "it.");
   fields.section("Model and device");
   fields
       .option("model", "NAME", wish_.model,
@@ -184,12 +208,17 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
                 "wanted no temperature, --top-k, --max-tokens or --context below 0, and a "
                 "--repeat-penalty above 0");
   }
+  constexpr int kMostAlternatives = 20;  // as OpenAI's API
+  if (alternatives_ && (*alternatives_ < 0 || *alternatives_ > kMostAlternatives)) {
+    return fail(ErrorCode::Usage, fmt::format("--logprobs: wanted a number from 0 to {}, found {}",
+                                              kMostAlternatives, *alternatives_));
+  }
   request.choice = {.sampling = sampling_,
                     .remembered = 64,
                     .seed = seed_.value_or(std::random_device{}()),
                     .most_tokens = most_tokens_,
                     .stops = stops_,
-                    .alternatives = -1};
+                    .alternatives = alternatives_.value_or(-1)};
   return request;
 }
 
@@ -198,10 +227,10 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
   base.owner.clear();  // nothing follows this answer
   Conversation conversation(*opened.chat, std::move(base), system_);
   conversation.say(question);
-  ChatObserver silent;
+  TokenTeller teller;
   ReplyPrinter printer(context.out, shows_thoughts_);
   auto replied =
-      conversation.reply(context.json ? silent : static_cast<ChatObserver&>(printer), context.stop);
+      conversation.reply(context.json ? teller : static_cast<ChatObserver&>(printer), context.stop);
   if (!context.json) {
     printer.finish();
   }
@@ -210,7 +239,11 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
                                          : std::unexpected(std::move(replied).error());
   }
   if (context.json) {
-    context.out.line(dumped(json_of(*replied, opened)));
+    Json answer = json_of(*replied, opened);
+    if (alternatives_) {
+      answer["logprobs"] = teller.tokens();
+    }
+    context.out.line(dumped(answer));
   } else {
     for (const ToolCall& call : replied->message.calls) {
       context.out.line(dumped({{"name", call.name}, {"arguments", call.arguments}}));
@@ -238,6 +271,9 @@ Result<int> ChatCommand::run(Context& context) {
   MYNAH_TRY(const ToolsFile tools,
             tools_.empty() ? Result<ToolsFile>(ToolsFile()) : ToolsFile::read(tools_));
   MYNAH_TRY(ChatRequest base, base_request(tools));
+  if (alternatives_ && !context.json) {
+    return fail(ErrorCode::Usage, "--logprobs: wanted --json beside it");
+  }
   MYNAH_TRY(const std::string question, this->question(context));
   const bool converses = question.empty() && context.in.is_terminal() && !context.json;
   if (question.empty() && !converses) {

@@ -37,6 +37,7 @@ class ChatCommand : public Command {
   bool json_mode_ = false;
   SamplingOptions sampling_{.temperature = 0.7F, .top_k = 40, .top_p = 0.95F, .min_p = 0.05F};
   std::optional<uint64_t> seed_;
+  std::optional<int> alternatives_;
   int64_t most_tokens_ = 0;
   std::vector<std::string> stops_;
   std::string think_ = "auto";
