@@ -239,11 +239,13 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
                                          : std::unexpected(std::move(replied).error());
   }
   if (context.json) {
+    const Status right = opened.placer->settle();  // what the last look finds stands in the answer
     Json answer = json_of(*replied, opened);
     if (alternatives_) {
       answer["logprobs"] = teller.tokens();
     }
     context.out.line(dumped(answer));
+    MYNAH_TRY_STATUS(right);
   } else {
     for (const ToolCall& call : replied->message.calls) {
       context.out.line(dumped({{"name", call.name}, {"arguments", call.arguments}}));
