@@ -10,7 +10,6 @@
 #include "chat/reply_rule.h"
 #include "chat/reply_stream.h"
 #include "chat/turns.h"
-#include "formats/open.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -54,14 +53,13 @@ ChatModel::ChatModel(ChatPrompt prompt, std::shared_ptr<const LanguageModel> mod
       constraints_(prompt_.shared_tokenizer()),
       queue_(std::move(model), limits) {}
 
-Result<std::unique_ptr<ChatModel>> ChatModel::open(const std::string& path,
+Result<std::unique_ptr<ChatModel>> ChatModel::open(const TensorFile& file,
                                                    std::shared_ptr<const LanguageModel> model,
                                                    GenerationQueue::Limits limits) {
-  MYNAH_TRY(const TensorFile file, open_tensor_file(path));
   MYNAH_TRY(ChatPrompt prompt, ChatPrompt::read(file));
   if (prompt.tokenizer().size() > model->facts().vocabulary) {
     return fail(ErrorCode::InvalidInput,
-                path + ": its tokenizer has more tokens than its model has logits");
+                file.path + ": its tokenizer has more tokens than its model has logits");
   }
   return std::unique_ptr<ChatModel>(new ChatModel(std::move(prompt), std::move(model), limits));
 }

@@ -18,9 +18,8 @@ namespace mynah {
 // Any number of threads may use it.
 class ChatModel {
  public:
-  // `path`: the GGUF file that the model was opened from, for its words. As ChatPrompt::read()
-  // refuses.
-  static Result<std::unique_ptr<ChatModel>> open(const std::string& path,
+  // `file`: what the model was opened from, for its words. As ChatPrompt::read() refuses.
+  static Result<std::unique_ptr<ChatModel>> open(const TensorFile& file,
                                                  std::shared_ptr<const LanguageModel> model,
                                                  GenerationQueue::Limits limits = {});
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "formats/tensor_file.h"
 #include "speech/probe.h"
 #include "tensor/backend.h"
 #include "tensor/op_params.h"
@@ -119,8 +120,26 @@ struct LanguageLoadOptions {
   int64_t context = 0;                    // LanguageFacts::context; 0: what it was trained for
 };
 
+// A file of a language model: what it says was read, its weights were not. Const.
+class WritingFile {
+ public:
+  WritingFile() = default;
+  virtual ~WritingFile() = default;
+  WritingFile(const WritingFile&) = delete;
+  WritingFile& operator=(const WritingFile&) = delete;
+
+  // All that is in it: words and template are read from it, too.
+  [[nodiscard]] virtual const TensorFile& contents() const = 0;
+
+  [[nodiscard]] virtual Result<std::shared_ptr<const LanguageModel>> load(
+      const LanguageLoadOptions& options, Backend& backend) const = 0;
+};
+
 // Opens a GGUF file of a language model. Unsupported, and named, where mynah does not do what the
 // file wants; InvalidInput for what is no such file.
+[[nodiscard]] Result<std::shared_ptr<const WritingFile>> open_writing(const std::string& path);
+
+// A file opened and loaded.
 [[nodiscard]] Result<std::shared_ptr<const LanguageModel>> load_language_model(
     const std::string& path, const LanguageLoadOptions& options, Backend& backend);
 

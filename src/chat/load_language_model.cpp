@@ -39,26 +39,47 @@ class LlamaLanguage final : public LanguageModel {
   LanguageFacts facts_;
 };
 
+class LlamaFile final : public WritingFile {
+ public:
+  LlamaFile(TensorFile file, llama::Config config)
+      : file_(std::move(file)), config_(std::move(config)) {}
+
+  [[nodiscard]] const TensorFile& contents() const override { return file_; }
+
+  [[nodiscard]] Result<std::shared_ptr<const LanguageModel>> load(
+      const LanguageLoadOptions& options, Backend& backend) const override {
+    const int64_t most = config_.context_length;
+    const int64_t context = options.context > 0 ? std::min(options.context, most) : most;
+    return or_device_error([&]() -> Result<std::shared_ptr<const LanguageModel>> {
+      MYNAH_TRY(auto model, llama::Model::load(file_, config_,
+                                               {.backend = &backend,
+                                                .storage = options.storage,
+                                                .precision = options.precision,
+                                                .cache = open_weight_cache(
+                                                    file_.path, options.cache_folder,
+                                                    options.storage, options.precision, backend)}));
+      return std::make_shared<const LlamaLanguage>(std::move(model), context);
+    });
+  }
+
+ private:
+  TensorFile file_;
+  llama::Config config_;
+};
+
 }  // namespace
+
+Result<std::shared_ptr<const WritingFile>> open_writing(const std::string& path) {
+  MYNAH_TRY(TensorFile file, open_tensor_file(path));
+  MYNAH_TRY(llama::Config config, llama::Config::read(file));
+  return std::make_shared<const LlamaFile>(std::move(file), std::move(config));
+}
 
 Result<std::shared_ptr<const LanguageModel>> load_language_model(const std::string& path,
                                                                  const LanguageLoadOptions& options,
                                                                  Backend& backend) {
-  MYNAH_TRY(const TensorFile file, open_tensor_file(path));
-  MYNAH_TRY(const llama::Config config, llama::Config::read(file));
-  const int64_t context = options.context > 0 ? std::min(options.context, config.context_length)
-                                              : config.context_length;
-  return or_device_error([&]() -> Result<std::shared_ptr<const LanguageModel>> {
-    MYNAH_TRY(
-        auto model,
-        llama::Model::load(file, config,
-                           {.backend = &backend,
-                            .storage = options.storage,
-                            .precision = options.precision,
-                            .cache = open_weight_cache(path, options.cache_folder, options.storage,
-                                                       options.precision, backend)}));
-    return std::make_shared<const LlamaLanguage>(std::move(model), context);
-  });
+  MYNAH_TRY(const auto file, open_writing(path));
+  return file->load(options, backend);
 }
 
 }  // namespace mynah

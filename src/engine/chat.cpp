@@ -63,12 +63,14 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
                                  .precision = wish.placement.precision,
                                  .cache_folder = store.folders().cache,
                                  .context = wish.context};
-  auto model = opened.placer->language(file);
+  const auto read = open_writing(found.path);
+  auto model = read ? opened.placer->language(file, *read)
+                    : Result<std::shared_ptr<const LanguageModel>>(std::unexpected(read.error()));
   if (!model) {
     return std::unexpected(as_stored(std::move(model).error(), found.name, "--model"));
   }
   opened.id = opened.placer->id_of(file);
-  MYNAH_TRY(opened.chat, ChatModel::open(found.path, *std::move(model)));
+  MYNAH_TRY(opened.chat, ChatModel::open((*read)->contents(), *std::move(model)));
   for (std::string& line : opened.placer->explain()) {
     opened.explanation.push_back(std::move(line));
   }

@@ -49,8 +49,9 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
   return place_voice(state_, file);
 }
 
-Result<std::shared_ptr<const LanguageModel>> Placer::language(const LanguageFile& file) {
-  return place_language(state_, file);
+Result<std::shared_ptr<const LanguageModel>> Placer::language(
+    const LanguageFile& file, const std::shared_ptr<const WritingFile>& opened) {
+  return place_language(state_, file, opened);
 }
 
 Status Placer::check_request() const {

@@ -48,7 +48,9 @@ class Placer {
   Result<std::shared_ptr<const VoiceDetector>> detector(const DetectorFile& file);
   Result<std::shared_ptr<const WindowModel>> windows(const WindowsFile& file);
   Result<std::unique_ptr<const VoiceModel>> voice(const VoiceModelFile& file);
-  Result<std::shared_ptr<const LanguageModel>> language(const LanguageFile& file);
+  // `opened`: open_writing() of it, so that whoever wants its words reads it once.
+  Result<std::shared_ptr<const LanguageModel>> language(
+      const LanguageFile& file, const std::shared_ptr<const WritingFile>& opened);
 
   // What a model is called that was placed, or asked for, before.
   [[nodiscard]] ModelId id_of(const ModelFile& file) const;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "place/file_opens.h"
 #include "place/made_up_placer.h"
 #include "place/placer.h"
 
@@ -50,20 +51,26 @@ class PlacedLanguage : public ::testing::Test {
     return test::placer_options(machine_, devices);
   }
 
+  // What a start does: the file is read for its words, and the model placed.
+  [[nodiscard]] Result<std::shared_ptr<const LanguageModel>> opened(Placer& placer) const {
+    MYNAH_TRY(const auto read, open_writing(file_.path));
+    return placer.language(file_, read);
+  }
+
   mynah::test::MadeUpMachine machine_;
   LanguageFile file_{.path = kModel};
 };
 
 TEST_F(PlacedLanguage, WritesOnEachDeviceWhatThatDeviceWrites) {
   Placer here(placer("cpu"));
-  const auto model = here.language(file_);
+  const auto model = opened(here);
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ((*model)->facts().architecture, "llama");
   const auto session = (*model)->session();
   const auto written = write(*session, 1, prompt(), 0, 12);
   EXPECT_EQ(written.size(), 12U);
   Placer card(placer("simt:0"));
-  const auto there = card.language(file_);
+  const auto there = opened(card);
   ASSERT_TRUE(there) << there.error().message;
   EXPECT_EQ(card.device(card.id_of(file_)), "simt:0");
   const auto far = (*there)->session();
@@ -74,14 +81,14 @@ TEST_F(PlacedLanguage, AReplyWhoseDeviceDiesGoesOnElsewhere) {
   std::vector<int32_t> whole;
   {
     Placer card(placer("simt:0"));
-    const auto model = card.language(file_);
+    const auto model = opened(card);
     ASSERT_TRUE(model) << model.error().message;
     whole = write(*(*model)->session(), 1, prompt(), 0, 12);
   }
   PlacerOptions options = placer("simt:0,cpu");
   options.faults = {{.stage = kLlmStage, .kind = FaultKind::Crash, .call = 5}};
   Placer failing(options);
-  const auto model = failing.language(file_);
+  const auto model = opened(failing);
   ASSERT_TRUE(model) << model.error().message;
   const auto written = write(*(*model)->session(), 1, prompt(), 0, 12);
   ASSERT_EQ(written.size(), 12U);
@@ -93,7 +100,7 @@ TEST_F(PlacedLanguage, AReplyWhoseDeviceDiesGoesOnElsewhere) {
   const std::vector<int32_t> before(written.begin(), written.begin() + 4);
   EXPECT_EQ(before, std::vector<int32_t>(whole.begin(), whole.begin() + 4));
   Placer here(placer("cpu"));
-  const auto processor = here.language(file_);
+  const auto processor = opened(here);
   ASSERT_TRUE(processor);
   EXPECT_EQ(joined(before, write(*(*processor)->session(), 1, joined(prompt(), before), 0, 8)),
             written);
@@ -104,7 +111,7 @@ TEST_F(PlacedLanguage, AllTextsOfASessionMove) {
   PlacerOptions options = placer("simt:0,cpu");
   options.faults = {{.stage = kLlmStage, .kind = FaultKind::Crash, .call = 3}};
   Placer failing(options);
-  const auto model = failing.language(file_);
+  const auto model = opened(failing);
   ASSERT_TRUE(model) << model.error().message;
   const auto session = (*model)->session();
   write(*session, 1, prompt(), 0, 1);
@@ -122,7 +129,7 @@ TEST_F(PlacedLanguage, AllTextsOfASessionMove) {
   ASSERT_TRUE(moved) << moved.error().message;
   EXPECT_EQ(failing.state().openings().moves().size(), 1U);
   Placer here(placer("cpu"));
-  const auto processor = here.language(file_);
+  const auto processor = opened(here);
   ASSERT_TRUE(processor);
   const auto alone = (*processor)->session();
   EXPECT_EQ(write(*alone, 1, {1, 17, 30, 5, 9, 22, 4, 2}, 0, 1), std::vector{(*moved)[0].token});
@@ -131,7 +138,7 @@ TEST_F(PlacedLanguage, AllTextsOfASessionMove) {
 
 TEST_F(PlacedLanguage, WhatIsLetGoOfIsReadAgain) {
   Placer here(placer("cpu"));
-  const auto model = here.language(file_);
+  const auto model = opened(here);
   ASSERT_TRUE(model) << model.error().message;
   const auto whole = write(*(*model)->session(), 1, prompt(), 0, 10);
   const auto session = (*model)->session();
@@ -144,10 +151,18 @@ TEST_F(PlacedLanguage, WhatIsLetGoOfIsReadAgain) {
   EXPECT_EQ(joined(before, after), whole);
 }
 
+TEST_F(PlacedLanguage, AStartReadsItsFileOnce) {
+  Placer here(placer("cpu"));
+  const test::FileOpens opens(file_.path);
+  const auto model = opened(here);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(opens.count(), 1U) << "header, words and weights";
+}
+
 TEST_F(PlacedLanguage, AFileThatIsNoneIsRefused) {
   Placer here(placer("cpu"));
-  const auto none = here.language({.path = machine_.root / "none.gguf"});
-  ASSERT_FALSE(none);
+  file_.path = machine_.root / "none.gguf";
+  ASSERT_FALSE(opened(here));
 }
 
 }  // namespace

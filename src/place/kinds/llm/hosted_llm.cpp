@@ -49,7 +49,9 @@ class HostedLanguage final : public HostedModel {
     MYNAH_TRY_STATUS(check_read(in));
     close();
     MYNAH_TRY(Backend * backend, host_.open(kLlmStage, where));
-    MYNAH_TRY(model_, load_language(file, {.backend = *backend, .storage = where.storage}));
+    MYNAH_TRY(const auto opened, open_writing(file.path));
+    MYNAH_TRY(model_,
+              load_language(*opened, file, {.backend = *backend, .storage = where.storage}));
     return answer_of(model_->facts());
   }
 

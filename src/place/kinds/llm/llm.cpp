@@ -41,14 +41,14 @@ const Kind& language_kind() {
   return kLanguageRow;
 }
 
-Result<std::shared_ptr<const LanguageModel>> load_language(const LanguageFile& file,
+Result<std::shared_ptr<const LanguageModel>> load_language(const WritingFile& opened,
+                                                           const LanguageFile& file,
                                                            const StageBackend& where) {
-  return load_language_model(file.path,
-                             {.storage = where.storage,
-                              .precision = file.precision,
-                              .cache_folder = file.cache_folder,
-                              .context = file.context},
-                             where.backend);
+  return opened.load({.storage = where.storage,
+                      .precision = file.precision,
+                      .cache_folder = file.cache_folder,
+                      .context = file.context},
+                     where.backend);
 }
 
 Result<Probe> probe_language(const LanguageModel& model) {

@@ -21,7 +21,8 @@ inline constexpr Stage kLlmStage{kLlmGroup, 0};
 [[nodiscard]] const Kind& language_kind();
 
 // The model, wherever the backend is.
-[[nodiscard]] Result<std::shared_ptr<const LanguageModel>> load_language(const LanguageFile& file,
+[[nodiscard]] Result<std::shared_ptr<const LanguageModel>> load_language(const WritingFile& opened,
+                                                                         const LanguageFile& file,
                                                                          const StageBackend& where);
 
 // Throws DeviceError.
@@ -40,8 +41,9 @@ inline constexpr Stage kLlmStage{kLlmGroup, 0};
 
 // A model that computes where it is best and goes on elsewhere when that fails: its sessions keep
 // their texts, and compute them anew there. Refused with the reason where no device that is allowed
-// can be used.
+// can be used. `opened`: the file, for the start; who opens the model later opens it anew.
 [[nodiscard]] Result<std::shared_ptr<const LanguageModel>> place_language(
-    std::shared_ptr<PlacementState> state, const LanguageFile& file);
+    std::shared_ptr<PlacementState> state, const LanguageFile& file,
+    const std::shared_ptr<const WritingFile>& opened);
 
 }  // namespace mynah::place

@@ -168,11 +168,13 @@ class PlacedLanguage final : public LanguageModel {
 
 }  // namespace
 
-Result<std::shared_ptr<const LanguageModel>> place_language(std::shared_ptr<PlacementState> state,
-                                                            const LanguageFile& file) {
+Result<std::shared_ptr<const LanguageModel>> place_language(
+    std::shared_ptr<PlacementState> state, const LanguageFile& file,
+    const std::shared_ptr<const WritingFile>& opened) {
   const ModelId id = state->context().expect(file);
-  const auto open = [id, file](const StagePlaces& where,
-                               PlacementState& here) -> Result<LanguageRungs::Opened> {
+  const auto open = [id, file, now = std::weak_ptr(opened)](
+                        const StagePlaces& where,
+                        PlacementState& here) -> Result<LanguageRungs::Opened> {
     const StageDevice& device = where.at(kLlmStage);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, here.openings().worker_for(id, where));
@@ -182,14 +184,19 @@ Result<std::shared_ptr<const LanguageModel>> place_language(std::shared_ptr<Plac
                                    .probe = remote_probe(std::move(worker), kLlmGroup, pace)};
     }
     MYNAH_TRY(auto backend, here.openings().open_here(id, kLlmStage, device));
-    MYNAH_TRY(auto model, load_language(file, {.backend = *backend, .storage = device.storage}));
+    std::shared_ptr<const WritingFile> read = now.lock();
+    if (read == nullptr) {
+      MYNAH_TRY(read, open_writing(file.path));
+    }
+    MYNAH_TRY(auto model,
+              load_language(*read, file, {.backend = *backend, .storage = device.storage}));
     return LanguageRungs::Opened{.model = keeping(std::move(model), std::move(backend)),
                                  .probe = {}};
   };
   auto rungs = std::make_shared<LanguageRungs>(id, state, open);
-  MYNAH_TRY(const auto opened, rungs->begin());
+  MYNAH_TRY(const auto model, rungs->begin());
   state->openings().add(hooks_of(rungs));
-  return std::make_shared<const PlacedLanguage>(std::move(rungs), opened->facts());
+  return std::make_shared<const PlacedLanguage>(std::move(rungs), model->facts());
 }
 
 }  // namespace mynah::place
