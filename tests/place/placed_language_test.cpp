@@ -165,5 +165,54 @@ TEST_F(PlacedLanguage, AFileThatIsNoneIsRefused) {
   ASSERT_FALSE(opened(here));
 }
 
+// What is remembered of texts is let go of, and read again: the device is not left for that.
+TEST_F(PlacedLanguage, MemoryThatRunsOutIsMadeRoomIn) {
+  std::vector<int32_t> whole;
+  {
+    Placer card(placer("simt:0"));
+    const auto model = opened(card);
+    ASSERT_TRUE(model) << model.error().message;
+    whole = write(*(*model)->session(), 1, prompt(), 0, 12);
+  }
+  PlacerOptions options = placer("simt:0,cpu");
+  options.faults = {{.stage = kLlmStage, .kind = FaultKind::OutOfMemory, .call = 5}};
+  Placer full(options);
+  const auto model = opened(full);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(write(*(*model)->session(), 1, prompt(), 0, 12), whole);
+  const auto moves = full.state().openings().moves();
+  ASSERT_EQ(moves.size(), 1U);
+  EXPECT_EQ(moves[0].from, "simt:0");
+  EXPECT_EQ(moves[0].to, "simt:0");
+  EXPECT_TRUE(moves[0].reason.contains("memory is full")) << moves[0].reason;
+}
+
+// A device that is full again soon afterwards has no room for the texts.
+TEST_F(PlacedLanguage, ADeviceThatStaysFullIsLeft) {
+  PlacerOptions options = placer("simt:0,cpu");
+  options.faults = {{.stage = kLlmStage, .kind = FaultKind::OutOfMemory, .call = 3},
+                    {.stage = kLlmStage, .kind = FaultKind::OutOfMemory, .call = 6}};
+  Placer full(options);
+  const auto model = opened(full);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(write(*(*model)->session(), 1, prompt(), 0, 8).size(), 8U);
+  const auto moves = full.state().openings().moves();
+  ASSERT_EQ(moves.size(), 2U);
+  EXPECT_EQ(moves[0].to, "simt:0");
+  EXPECT_EQ(moves[1].to, "cpu");
+}
+
+// Where there is nothing to let go of it goes elsewhere.
+TEST_F(PlacedLanguage, ADeviceThatIsFullFromTheStartIsLeft) {
+  PlacerOptions options = placer("simt:0,cpu");
+  options.faults = {{.stage = kLlmStage, .kind = FaultKind::OutOfMemory, .call = 1}};
+  Placer full(options);
+  const auto model = opened(full);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(write(*(*model)->session(), 1, prompt(), 0, 4).size(), 4U);
+  ASSERT_EQ(full.state().openings().moves().size(), 1U);
+  EXPECT_EQ(full.device(full.id_of(file_)), "cpu");
+}
+
 }  // namespace
 }  // namespace mynah::place

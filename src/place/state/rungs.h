@@ -269,6 +269,16 @@ class Rungs {
     }
   }
 
+  // Memory ran out where it is, and what was kept there was let go of: the work is done again
+  // there. That is told, with `how` behind the reason.
+  void made_room(const Rung& rung, const Error& error, const std::string& how) {
+    const std::string here = devices_of(rung.where);
+    state_->openings().moved({.model = id_,
+                              .from = here,
+                              .to = here,
+                              .reason = of_device(rung.where, error).message + "; " + how});
+  }
+
   [[nodiscard]] ModelId id() const { return id_; }
 
   // How many windows may be heard together where it is now; one at least.
@@ -284,11 +294,12 @@ class Rungs {
 
   // The same with the name of the device that it is of: a model does not know where it computes.
   static Error of_device(const StagePlaces& where, Error error) {
+    const std::string called = is_here(where) ? devices_of(where) : worker_key(where);
     const bool is_named = std::ranges::any_of(
-        std::array{worker_key(where), devices_of(where)},
+        std::array{called, devices_of(where)},
         [&](const auto& name) { return error.message.starts_with(name + " "); });
     if (!is_named) {
-      error.message = worker_key(where) + " failed: " + error.message;
+      error.message = called + " failed: " + error.message;
     }
     return error;
   }

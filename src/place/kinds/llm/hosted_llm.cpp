@@ -7,7 +7,6 @@
 #include "place/kinds/llm/llm_wire.h"
 #include "place/workers/hosted_model.h"
 #include "tensor/device_error.h"
-#include "tensor/device_failure.h"
 
 namespace mynah::place {
 namespace {
@@ -83,7 +82,8 @@ class HostedLanguage final : public HostedModel {
     }
     host_.begin_call(kLlmGroup);
     auto chosen = found->second->step(request);
-    if (!chosen && is_of_device(chosen.error().code)) {
+    // Where memory is short whoever asks may let go of texts: the worker is as it was.
+    if (!chosen && chosen.error().code == ErrorCode::Device) {
       throw DeviceError(std::move(chosen).error());
     }
     MYNAH_TRY(const std::vector<ChosenToken> tokens, std::move(chosen));

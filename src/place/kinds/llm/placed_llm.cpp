@@ -21,6 +21,10 @@ using LanguageRungs = Rungs<LanguageModel>;
 // Tokens of a text that are computed anew at once: a device that died may have died of memory.
 constexpr int64_t kReadAgain = 512;
 
+// Steps until room is made once more for what a device has too little memory for: sooner it is one
+// that texts do not fit on, and all of them would be read again for each few tokens.
+constexpr uint64_t kBetweenRooms = 256;
+
 class PlacedLanguageSession final : public LanguageModel::Session, private Keeper {
  public:
   PlacedLanguageSession(std::shared_ptr<LanguageRungs> rungs, bool rewinds)
@@ -41,7 +45,18 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
             move_to(rung);
           }
           number_ = 0;  // what a session remembers of a step that fails is not known
-          MYNAH_TRY(auto chosen, compute(request));
+          const bool can_let_go = has_texts_there() && written_ >= room_again_;
+          auto chosen = compute(request);
+          if (!chosen && chosen.error().code == ErrorCode::OutOfMemory && can_let_go) {
+            room_again_ = written_ + kBetweenRooms;
+            rungs_->made_room(rung, chosen.error(),
+                              "what it remembered of texts is read again where it is wanted");
+            move_to(rung);
+            chosen = compute(request);
+          }
+          if (!chosen) {
+            return chosen;
+          }
           number_ = rung.number;
           rungs_->vouch(rung, fmt::format("token {}", written_ + 1));
           ++written_;
@@ -114,6 +129,10 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
     return chosen;
   }
 
+  [[nodiscard]] bool has_texts_there() const {
+    return std::ranges::any_of(texts_, [](const auto& entry) { return entry.second.there > 0; });
+  }
+
   void move_to(const LanguageRungs::Rung& rung) {
     forget_session();
     model_ = rung.model;
@@ -147,7 +166,8 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
   // What the session is still to be told.
   std::vector<uint64_t> forgotten_;
   std::vector<TextFork> forks_;
-  uint64_t written_ = 0;
+  uint64_t written_ = 0;     // steps
+  uint64_t room_again_ = 0;  // steps from which on room may be made
 };
 
 class PlacedLanguage final : public LanguageModel {
