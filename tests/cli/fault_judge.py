@@ -5,7 +5,7 @@ import re
 # What the reason has to say, whatever the device is called.
 REASONS = {
     "lost": r"device lost",
-    "oom": r"memory is full",
+    "oom": r"memory is full|has too little memory",
     "nan": r"NaN|no number",
     "wrong": r"computes wrongly|no probabilities",  # a state that grows and grows shows itself
     "hang": r"hung in {stage}|gave no sign of life in {stage}",
@@ -93,6 +93,8 @@ def fallback_fault(outcome, first, second, stage, kind, call, others):
         return fault
     # Memory that runs out is no failure of the device: other stages of the model may have room there before it is left, and
     # the fault meets them as it met the first.
+    if is_made_room_for(stage, kind, call):
+        return room_fault(outcome, first, moves)
     last = moves[-1] if kind == "oom" else moves[0]
     between = [other.pieces for other in others] if kind == "oom" and len(moves) > 1 else []
     if last["to"] != "cpu":
@@ -106,12 +108,47 @@ def fallback_fault(outcome, first, second, stage, kind, call, others):
         if stage == "vad" and doubts and not re.match(r"speech from [\d.]+ to [\d.]+ s of ", doubts[1]):
             return f"the pieces that may be wrong are not named: '{doubts[0]}'"
         return wrong_fault(outcome, first, second, moves[0]["reason"], 1 if stage == "vad" else call)
+    if stage == "llm":
+        return answer_fault(outcome, first, call - 1)
     count = split_among(outcome.pieces, first.pieces, second.pieces, between)
     if count is None:
         return "what was given out is not the first device's up to a point and the second's from there"
     # A call of `vad` is a piece of the recording, of the others one of the pieces of the result.
     if stage != "vad" and count != call - 1:
         return f"{count} pieces are of the device that failed, wanted the {call - 1} before the fault"
+    return None
+
+
+def letters_of(pieces):
+    return "".join(letter for letter, _ in pieces)
+
+
+def answer_fault(outcome, first, count):
+    """The answer goes on where the device died, with the text that it would have had: so many letters are of that device.
+
+    What the next one computes of it is read again, and its digits need not be those of an answer that it wrote alone.
+    """
+    if None in outcome.pieces:
+        return f"only {outcome.pieces} were written"
+    if letters_of(outcome.pieces) != letters_of(first.pieces):
+        return f"the text is {letters_of(outcome.pieces)}, without the fault {letters_of(first.pieces)}"
+    same = next((i for i, piece in enumerate(outcome.pieces) if piece != first.pieces[i]), len(outcome.pieces))
+    return None if same == count else f"{same} letters are of the device that failed, wanted the {count} before the fault"
+
+
+def is_made_room_for(stage, kind, call):
+    """Whether there is something that a model could let go of: what it remembers of texts."""
+    return stage == "llm" and kind == "oom" and call > 1
+
+
+def room_fault(outcome, first, moves):
+    """Memory that runs out once is made room in where the model is: what it remembers of texts is read again there."""
+    if len(moves) != 1 or moves[0]["to"] != moves[0]["from"] or not re.search(REASONS["oom"], moves[0]["reason"]):
+        return f"wanted that the answer goes on where it was, found {moves}"
+    if f"goes on on {moves[0]['to']}" not in outcome.err:
+        return f"standard error does not say so: {outcome.err[-400:]}"
+    if None in outcome.pieces or letters_of(outcome.pieces) != letters_of(first.pieces):
+        return f"the answer is {outcome.pieces}, without the fault {first.pieces}"
     return None
 
 
@@ -135,10 +172,13 @@ def refusal_fault(outcome, first, stage, kind, call):
     fault = common_fault(outcome, first, first, [kind])
     if fault:
         return fault
+    if is_made_room_for(stage, kind, call):
+        return room_fault(outcome, first, outcome.moves())
     if outcome.code != 3:
         return f"exit code {outcome.code}, wanted 3: {outcome.err[-400:]}"
     moves = outcome.moves()
-    fault = reason_fault(moves[-1]["reason"] if moves else outcome.error(), stage, kind)
+    # What is one object of JSON has its error beside it, on standard error.
+    fault = reason_fault(moves[-1]["reason"] if moves else outcome.error() or outcome.err, stage, kind)
     if fault:
         return fault
     if moves and moves[-1]["to"] is not None:
@@ -146,6 +186,8 @@ def refusal_fault(outcome, first, stage, kind, call):
     if not re.search(REASONS[kind].format(stage=re.escape(stage)), outcome.err):
         return f"standard error does not give the reason: {outcome.err[-400:]}"
     given = [piece for piece in outcome.pieces if piece is not None]
+    if stage == "llm" and not given:
+        return None  # an object of JSON is whole, or there is none
     if outcome.pieces[:len(given)] != given:
         return "a piece in the middle is missing"
     if kind == "wrong" and call > 1 and given != first.pieces[:call - 1]:

@@ -7,14 +7,13 @@ import argparse
 import tempfile
 
 from checks import SENTENCE, Checks, needs
-from fault_judge import but_for_time, fallback_fault, refusal_fault, split_at
+from fault_judge import but_for_time, fallback_fault, letters_of, refusal_fault, split_at
 from fault_runs import HIBARI, SILERO, Rigs, main_arguments, side_by_side
 
 KINDS = ["crash", "exit", "hang", "lost", "nan", "oom", "stop", "wrong"]
-VERBS = ("transcribe", "speak", "vad")
 # Whose work a stage's faults meet, and beside it `mynah vad`, which hears several recordings at once: one call of the stage.
 STAGES = {"vad": "transcribe", "stt.encoder": "transcribe", "stt.decoder": "transcribe", "tts.acoustic": "speak",
-          "tts.vocoder": "speak"}
+          "tts.vocoder": "speak", "llm": "chat"}
 # What is asked for, the device that then computes, and whether another may.
 ASKED = {"simt:0": ("simt:0", False), "simt:0,cpu": ("simt:0", True), "cuda": ("cuda:0", False),
          "cuda,cpu": ("cuda:0", True), "auto": ("cuda:0", True)}
@@ -51,6 +50,10 @@ def prepare_whole(rig, verbs, checks):
                                   references[verb, device].pieces) == 0
             checks.append((f"{verb}: pieces of {device} and of cpu can be told apart",
                            None if told_apart else "a piece is the same by both"))
+    if "chat" in verbs:
+        texts = {device: letters_of(references["chat", device].pieces) for device in ("cpu", "simt:0", "cuda:0")}
+        checks.append(("chat: each device writes the same text", None if len(set(texts.values())) == 1 else str(texts)))
+        rig.favour("cuda:0")  # of so small a model a token takes the processor microseconds: a thousand times is not enough
     rig.favour("cuda:0")
     for verb in verbs:
         outcome = rig.run(verb, "auto")
@@ -168,9 +171,9 @@ def main():
     needs(SENTENCE, SILERO, HIBARI)
     checks, results = Checks(), {}
     with tempfile.TemporaryDirectory() as folder:
-        rigs = Rigs(program, tool, driver, folder)
-        references = prepare(rigs, options.jobs, checks, apart=True)
         wanted = [cell for cell in cells(options.all) if options.only in name_of(*cell)]
+        rigs = Rigs(program, tool, driver, folder, {cell[0] for cell in wanted})
+        references = prepare(rigs, options.jobs, checks, apart=True)
         run = lambda cell: rigs.run(cell[0], cell[3], f"{cell[2]}:{cell[1]}@{cell[4]}")
         for cell, outcome in side_by_side(options.jobs, run, wanted):
             verb, asked = cell[0], cell[3]

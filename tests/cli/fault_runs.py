@@ -2,7 +2,8 @@
 
 The recording is three pieces of speech with silence between them, each a window of a small Whisper; the text is three
 sentences, spoken by hibari. What one device makes of a piece differs from what another makes of it, in its last digits,
-so that a result shows piece by piece who computed it. `mynah vad` hears the pieces as three recordings at once.
+so that a result shows piece by piece who computed it. `mynah vad` hears the pieces as three recordings at once. `mynah chat` answers
+with the likeliest letters of a small language model: a piece is a letter and how likely it was.
 """
 import concurrent.futures
 import dataclasses
@@ -25,6 +26,7 @@ PIECES = 3
 SPEECH_S, SILENCE_S = 0.7, 2.5
 PIECE_S = SPEECH_S + 2 * SILENCE_S
 TEXT = "A bird sings. Two go. Stop."
+QUESTION, LETTERS = "Which letters?", 6
 SILERO = WEIGHTS / "silero/silero_vad_16k.safetensors"
 HIBARI = WEIGHTS / "hibari"
 RATE_HZ = 16000
@@ -112,6 +114,13 @@ def pieces_of_sound(objects, path):
     return pieces
 
 
+def pieces_of_answer(objects):
+    """Each letter with the digits of its probability, and of those of others."""
+    tokens = [token for found in objects for token in found.get("logprobs", [])]
+    pieces = [(token["token"], [token["logprob"], *(other["logprob"] for other in token["top"])]) for token in tokens]
+    return pieces + [None] * (LETTERS - len(pieces))
+
+
 def segments():
     """Shared memory with a name of mynah's: there is to be none, whatever other programs have meanwhile."""
     return {name for name in os.listdir("/dev/shm") if "mynah" in name}
@@ -128,6 +137,9 @@ class Rig:
         self.parts = [self.folder / f"piece{number + 1}.wav" for number in range(PIECES)]
         self.runs = itertools.count(1)
         subprocess.run([tool, "whisper", self.whisper], check=True)
+        self.writer, self.grammar = self.folder / "writer.gguf", self.folder / "letters.gbnf"
+        subprocess.run([tool, "writing", self.writer], check=True)
+        self.grammar.write_text("root ::= [a-z]+\n")
         make_recordings(self.recording, self.parts)
         self.warm = self.folder / "warm"
         (self.warm / "cache").mkdir(parents=True)
@@ -165,6 +177,9 @@ class Rig:
         if verb == "vad":
             return [self.program, "vad", "--device", device, "--vad-model", SILERO, "--threads", "1", "--json", "--probabilities",
                     *self.parts]
+        if verb == "chat":
+            return [self.program, "chat", "--device", device, "--model", self.writer, "--grammar", self.grammar, "--temperature", "0",
+                    "--frequency-penalty", "2", "--max-tokens", LETTERS, "--threads", "1", "--json", "--logprobs", "20", *flags, QUESTION]
         return [self.program, "speak", "--loudness", "none", "--device", device, "--model", "hibari", *storage, "--threads", "1",
                 "--json", *flags,
                 "--out", home / "out.wav", TEXT]
@@ -188,7 +203,7 @@ class Rig:
         objects = [json.loads(line) for line in out.splitlines()]
         sound = home / ("out.wav" if (home / "out.wav").exists() else "out.wav.partial")
         pieces = {"transcribe": lambda: pieces_of_text(objects), "vad": lambda: pieces_of_speech(objects, self.parts),
-                  "speak": lambda: pieces_of_sound(objects, sound)}[verb]()
+                  "speak": lambda: pieces_of_sound(objects, sound), "chat": lambda: pieces_of_answer(objects)}[verb]()
         outcome = Outcome(process.returncode, out, err, seconds, pieces, objects, self.leftovers(home, shared))
         if not warm:
             shutil.rmtree(home)
@@ -216,11 +231,13 @@ class Rig:
 
 
 class Rigs:
-    """One for what hears and one for what speaks, so that the proofs of both can be made side by side."""
+    """One for what hears, one for what speaks and one for what writes, so that their proofs can be made side by side."""
 
-    def __init__(self, program, tool, driver, folder):
+    def __init__(self, program, tool, driver, folder, wanted=("transcribe", "vad", "speak", "chat")):
         self.sides = {}
-        for verbs in (("transcribe", "vad"), ("speak",)):
+        for verbs in (("transcribe", "vad"), ("speak",), ("chat",)):
+            if not set(verbs) & set(wanted):
+                continue
             (home := pathlib.Path(folder) / verbs[0]).mkdir()
             self.sides[verbs] = Rig(program, tool, driver, home)
 

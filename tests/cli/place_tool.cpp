@@ -1,6 +1,7 @@
 // What the tests of faults (fault_matrix.py, random_faults.py) cannot do in Python:
 //   whisper FILE            writes a small Whisper with weights from a seeded generator
 //   languages FILE          the same, of one that knows many languages
+//   writing FILE            the same, a language model
 //   favour FOLDER DEVICE    makes every proof in FOLDER say that DEVICE is a thousand times as fast
 //                           as it is, so that `auto` prefers a simulated card
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/mapped_file.h"
+#include "chat/tiny_language.h"
 #include "cli/whisper_file.h"
 #include "place/proofs/kept_file.h"
 #include "place/proofs/kept_types.h"
@@ -63,9 +65,14 @@ int main(int argc, char** argv) {
     mynah::cli::write_whisper(words[1], config, mynah::test::tiny_vocabulary(config));
     return std::filesystem::exists(words[1]) ? 0 : 1;
   }
+  if (words.size() == 2 && words[0] == "writing") {
+    mynah::test::write_tiny_language(words[1]);
+    return std::filesystem::exists(words[1]) ? 0 : 1;
+  }
   if (words.size() == 3 && words[0] == "favour") {
     return favour(words[1], words[2]);
   }
-  std::cerr << "usage: place_tool whisper FILE | languages FILE | favour FOLDER DEVICE\n";
+  std::cerr
+      << "usage: place_tool whisper FILE | languages FILE | writing FILE | favour FOLDER DEVICE\n";
   return 2;
 }

@@ -5,6 +5,7 @@ on any request for devices. What is given out is always, piece by piece, what on
 one order of devices, or it is named as doubtful. Skipped without real weights.
 """
 import argparse
+import operator
 import os
 import random
 import tempfile
@@ -17,27 +18,34 @@ from fault_runs import HIBARI, PIECES, SILERO, Rigs, main_arguments, side_by_sid
 REQUESTS = {
     "transcribe": ["auto", "simt:0,cpu", "cuda,cpu", "cuda,simt:0,cpu", "simt:0,cuda,cpu", "stt=cuda:0,cpu,vad=simt:0,cpu",
                    "stt.encoder=simt:0,cpu,stt.decoder=cpu,vad=cpu", "simt:0", "cuda", "cuda,simt:0"],
+    "chat": ["auto", "simt:0,cpu", "cuda,cpu", "cuda,simt:0,cpu", "simt:0,cuda,cpu", "simt:0", "cuda"],
     "speak": ["auto", "simt:0,cpu", "cuda,cpu", "cuda,simt:0,cpu", "tts.acoustic=cpu,tts.vocoder=cuda:0,cpu", "simt:0", "cuda"],
 }
 
 
+def same_letter(one, other):
+    """A letter of an answer is the same on all devices: who wrote it is in the digits of its probability alone."""
+    return one[0] == other[0]
+
+
 def outcome_fault(outcome, made, faults, ends_at_cpu):
-    """`made`: for each device what it makes of each piece."""
+    """`made`: for each device what it makes of each piece, and when two pieces are the same."""
     fault = common_fault(outcome, *(made["longest"], made["longest"]), [kind for _, kind, _ in faults])
     if fault:
         return fault
     given = [piece for piece in outcome.pieces if piece is not None]
     if outcome.pieces[:len(given)] != given:
         return "a piece in the middle is missing"
-    if ends_at_cpu and (outcome.code or len(given) != PIECES):
-        return f"exit code {outcome.code}, {len(given)} of {PIECES} pieces, although the processor was allowed: {outcome.err[-300:]}"
+    wanted = len(outcome.pieces)
+    if ends_at_cpu and (outcome.code or len(given) != wanted):
+        return f"exit code {outcome.code}, {len(given)} of {wanted} pieces, although the processor was allowed: {outcome.err[-300:]}"
     # An answer that is whole, and that the last look alone doubts, has no error: its last move says why.
-    told = outcome.error() or (len(given) == PIECES and outcome.moves())
+    told = outcome.error() or (len(given) == wanted and outcome.moves())
     if not ends_at_cpu and outcome.code == 3 and not told:
         return f"no reason is told: {outcome.err[-300:]}"
     doubtful = "may be wrong too" in outcome.out + outcome.err
     for number, piece in enumerate(given):
-        whose = [device for device, pieces in made["pieces"].items() if pieces[number] == piece]
+        whose = [device for device, pieces in made["pieces"].items() if made["same"](pieces[number], piece)]
         # A model whose stages are apart has pieces of its own: those are checked by its own run without a fault.
         if not whose and not doubtful:
             return f"piece {number + 1} is of no device"
@@ -47,7 +55,7 @@ def outcome_fault(outcome, made, faults, ends_at_cpu):
 def chosen(chance, runs):
     """(verb, request, faults) of each run."""
     for _ in range(runs):
-        verb = chance.choice(["transcribe", "speak"])
+        verb = chance.choice(["transcribe", "speak", "chat"])
         request = chance.choice(REQUESTS[verb])
         stages = [stage for stage, owner in STAGES.items() if owner == verb]
         yield verb, request, [(chance.choice(stages), chance.choice(KINDS), chance.randint(1, PIECES))
@@ -82,7 +90,7 @@ def main():
             longest = max([whole[verb, request], *(made for (of, _), made in references.items() if of == verb)],
                           key=lambda made: made.seconds)
             ends_at_cpu = "cpu" in request or request == "auto"
-            made = {"pieces": pieces, "longest": longest}
+            made = {"pieces": pieces, "longest": longest, "same": same_letter if verb == "chat" else operator.eq}
             fault = but_for_time(outcome_fault(outcome, made, faults, ends_at_cpu),
                                  lambda: outcome_fault(run((verb, request, faults)), {**made, "longest": rigs.run(verb, request)},
                                                        faults, ends_at_cpu))
