@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "tensor/device_error.h"
 
 namespace mynah {
 namespace {
@@ -243,19 +244,39 @@ void KvCache::set_states(int64_t sequence, std::optional<int64_t> from) {
   }
 }
 
+// What grows seldom moves seldom, and steps whose tensors stay where they are are alike. While it
+// moves both old and new pages are there: of what is usual at most, a half is the most that moves.
+int64_t KvCache::pages_ahead(int64_t needed) const {
+  constexpr int64_t kLeast = 4;  // of a sequence: more than a short window's text
+  const int64_t before = std::ssize(uses_);
+  const int64_t most = sizes_.sequences * pages_for(sizes_.capacity);
+  int64_t ahead = std::max(2 * before, kLeast * sizes_.sequences);
+  if (2 * ahead > most) {
+    ahead = before < most ? most : before + before / 4;
+  }
+  return std::max(needed, ahead);
+}
+
 void KvCache::grow(int64_t more) {
   if (more <= 0) {
     return;
   }
-  // Of a sequence: more than a short window's text. What grows seldom moves seldom, and steps whose
-  // tensors stay where they are are alike.
-  constexpr int64_t kLeast = 4;
   const int64_t before = std::ssize(uses_);
-  const int64_t most = sizes_.sequences * pages_for(sizes_.capacity);
-  const int64_t pages =
-      std::max(before + more, std::min(std::max(2 * before, kLeast * sizes_.sequences), most));
+  const auto allocated = [this](int64_t pages) {
+    return or_device_error(
+        [&] { return backend_->allocate(static_cast<size_t>(pages * kPageRows) * row_bytes()); });
+  };
+  int64_t pages = pages_ahead(before + more);
+  Result<BufferRef> found = allocated(pages);
+  if (!found && found.error().code == ErrorCode::OutOfMemory && pages > before + more) {
+    pages = before + more;  // what nobody needs yet is no reason to end
+    found = allocated(pages);
+  }
+  if (!found) {
+    throw DeviceError(std::move(found).error());
+  }
+  const BufferRef grown = *std::move(found);
   const int64_t rows = pages * kPageRows;
-  const BufferRef grown = backend_->allocate(static_cast<size_t>(rows) * row_bytes());
   if (before > 0) {
     const int64_t filled = before * kPageRows;
     copy_rows(buffer_, filled, 0, grown, rows, 0, filled);

@@ -44,7 +44,7 @@ class KvCache {
   struct Sizes {
     int64_t layers = 0;
     int64_t width = 0;                 // columns of a key, and of a value
-    int64_t sequences = 0;             // that write, at a time at most
+    int64_t sequences = 0;             // that write, at a time, as it is usually: more may
     int64_t capacity = 0;              // positions a sequence at most
     std::vector<int64_t> widths = {};  // of each layer where they differ; empty: `width` is of all
     std::vector<int64_t> states = {};  // numbers of each state of a sequence
@@ -135,6 +135,8 @@ class KvCache {
   // Whether the lane's first token goes to a page that others have, too.
   [[nodiscard]] bool writes_to_shared(const Sequence& sequence) const;
   void grow(int64_t more);
+  // How many pages there are to be where so many are needed.
+  [[nodiscard]] int64_t pages_ahead(int64_t needed) const;
   // States for as many sequences as there are, those of before among them.
   void grow_states();
   // Makes the states of a sequence those of another, or zeros.

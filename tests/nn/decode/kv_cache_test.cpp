@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "backend/ref/ref_backend.h"
+#include "nn/decode/limited_backend.h"
+#include "tensor/device_error.h"
 
 namespace mynah {
 namespace {
@@ -304,6 +306,76 @@ TEST(KvCacheStates, AreOfASequence) {
   EXPECT_EQ(read(c), (std::vector<float>{30, 30, 30, 31, 31}));
   cache.remove(b);
   EXPECT_EQ(read(cache.add()), zeros) << "whoever had its place before";
+}
+
+// Bytes of so many pages of a cache of one layer and one column.
+size_t bytes_of_pages(int64_t pages) {
+  return 2 * sizeof(float) * static_cast<size_t>(pages * KvCache::kPageRows);
+}
+
+// What is copied while it grows is there twice: planned for it is a half more than it has at most.
+TEST(KvCache, WhileItGrowsItTakesAHalfMoreThanItHasAtMost) {
+  RefBackend backend;
+  for (const int64_t most : {4, 5, 7, 16, 17, 60, 64, 100, 129}) {
+    KvCache cache(backend,
+                  {.layers = 1, .width = 1, .sequences = 1, .capacity = most * KvCache::kPageRows},
+                  DType::F32);
+    const int64_t text = cache.add();
+    size_t before = 0;
+    for (int64_t page = 0; page < most; ++page) {
+      const Lane lane{.sequence = text, .count = KvCache::kPageRows};
+      cache.reserve(std::span(&lane, 1));
+      cache.advance(std::span(&lane, 1));
+      if (cache.bytes() > before) {
+        EXPECT_LE(2 * (before + cache.bytes()), 3 * bytes_of_pages(most)) << most;
+      }
+      before = cache.bytes();
+    }
+    EXPECT_EQ(cache.bytes(), bytes_of_pages(most));
+  }
+}
+
+// More texts than are usual: it grows by a quarter, and not page by page.
+TEST(KvCache, BeyondWhatIsUsualItGrowsInSteps) {
+  RefBackend backend;
+  constexpr int64_t kPages = 64;
+  KvCache cache(backend,
+                {.layers = 1, .width = 1, .sequences = 1, .capacity = kPages * KvCache::kPageRows},
+                DType::F32);
+  int moves = 0;
+  size_t before = 0;
+  for (int64_t text = 0; text < 4 * kPages; ++text) {
+    const Lane lane{.sequence = cache.add(), .count = 1};
+    cache.reserve(std::span(&lane, 1));
+    cache.advance(std::span(&lane, 1));
+    moves += cache.bytes() > before ? 1 : 0;
+    before = cache.bytes();
+  }
+  EXPECT_EQ(cache.pages_in_use(), 4 * kPages);
+  EXPECT_EQ(moves, 12) << "4, 8, 16, 32, 64 and seven times a quarter more";
+}
+
+TEST(KvCache, WhereMemoryIsShortItTakesWhatIsNeededAndNoMore) {
+  test::LimitedBackend backend;
+  KvCache cache(backend,
+                {.layers = 1, .width = 1, .sequences = 1, .capacity = 64 * KvCache::kPageRows},
+                DType::F32);
+  backend.allow(bytes_of_pages(11));
+  const int64_t text = cache.add();
+  const auto add_pages = [&](int64_t pages) {
+    const Lane lane{.sequence = text, .count = pages * KvCache::kPageRows};
+    return or_device_error([&] {
+      cache.reserve(std::span(&lane, 1));
+      cache.advance(std::span(&lane, 1));
+    });
+  };
+  ASSERT_TRUE(add_pages(8));
+  ASSERT_TRUE(add_pages(3)) << "sixteen are too many, eleven are not";
+  EXPECT_EQ(cache.bytes(), bytes_of_pages(11));
+  const Status full = add_pages(1);
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, ErrorCode::OutOfMemory);
+  EXPECT_EQ(cache.length(text), 11 * KvCache::kPageRows);
 }
 
 }  // namespace
