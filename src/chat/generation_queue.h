@@ -95,7 +95,7 @@ class GenerationQueue {
     // States of texts that rest, where texts do not rewind: 4 to 64, and fewer than this fits.
     uint64_t kept_state_bytes = 512 << 20;
     // Tokens of prompts that a step reads at most; and while others wait for their next token.
-    int64_t prompt_piece = 512;
+    int64_t prompt_piece = kPromptPiece;
     int64_t piece_beside_others = 96;
     // Fewer where they take longer by what they took of late: a stop waits for a step, as others
     // do.

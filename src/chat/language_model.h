@@ -29,6 +29,16 @@ struct LanguageFacts {
   bool operator==(const LanguageFacts&) const = default;
 };
 
+// Tokens of prompts that a step reads at most, as models are used here: what there is memory for.
+inline constexpr int64_t kPromptPiece = 512;
+
+// What a model needs where it computes.
+struct LanguageMemory {
+  uint64_t weight_bytes = 0;    // as the file has them
+  uint64_t position_bytes = 0;  // LanguageFacts::position_bytes
+  uint64_t token_bytes = 0;     // of each token of a prompt while it is read, at most
+};
+
 // How the token after a text is chosen.
 struct TokenWish {
   float temperature = 0.0F;  // 0: the likeliest
@@ -130,6 +140,10 @@ class WritingFile {
 
   // All that is in it: words and template are read from it, too.
   [[nodiscard]] virtual const TensorFile& contents() const = 0;
+
+  [[nodiscard]] virtual int64_t trained_context() const = 0;
+
+  [[nodiscard]] virtual LanguageMemory memory(Precision precision) const = 0;
 
   [[nodiscard]] virtual Result<std::shared_ptr<const LanguageModel>> load(
       const LanguageLoadOptions& options, Backend& backend) const = 0;

@@ -27,8 +27,8 @@ class LlamaLanguage final : public LanguageModel {
   [[nodiscard]] const LanguageFacts& facts() const override { return facts_; }
 
   [[nodiscard]] std::unique_ptr<Session> session() const override {
-    // So many texts usually grow side by side: what the cache is sized by at first.
-    constexpr int64_t kTexts = 4;
+    // All that is kept of texts is as much as one of them may have: GenerationQueue::Limits.
+    constexpr int64_t kTexts = 1;
     return std::make_unique<TokenSession>(model_->backend(), *model_, model_->steps(),
                                           model_->new_cache(kTexts, facts_.context),
                                           facts_.vocabulary);
@@ -39,12 +39,36 @@ class LlamaLanguage final : public LanguageModel {
   LanguageFacts facts_;
 };
 
+// Of what a block computes of a token, all of it at once: states and their norms, queries, keys and
+// values before and behind their turns, both halves of the feed-forward block and their product.
+uint64_t bytes_of_token(const llama::Config& c) {
+  constexpr int64_t kStates = 4;
+  constexpr int64_t kQueries = 3;
+  const int64_t columns =
+      kStates * c.width + kQueries * c.heads * c.head_dim + 4 * c.key_width() + 3 * c.feed_forward;
+  return static_cast<uint64_t>(columns) * sizeof(float);
+}
+
 class LlamaFile final : public WritingFile {
  public:
   LlamaFile(TensorFile file, llama::Config config)
       : file_(std::move(file)), config_(std::move(config)) {}
 
   [[nodiscard]] const TensorFile& contents() const override { return file_; }
+
+  [[nodiscard]] int64_t trained_context() const override { return config_.context_length; }
+
+  [[nodiscard]] LanguageMemory memory(Precision precision) const override {
+    LanguageMemory memory{.position_bytes = config_.cache_bytes(llama::cache_dtype(precision)),
+                          .token_bytes = bytes_of_token(config_)};
+    for (const StoredTensor& tensor : file_.tensors) {
+      // The table of tokens is the last product's matrix, too, where there is no other.
+      const bool is_twice =
+          tensor.name == "token_embd.weight" && file_.find("output.weight") == nullptr;
+      memory.weight_bytes += (is_twice ? 2 : 1) * tensor.bytes.size();
+    }
+    return memory;
+  }
 
   [[nodiscard]] Result<std::shared_ptr<const LanguageModel>> load(
       const LanguageLoadOptions& options, Backend& backend) const override {

@@ -1,5 +1,6 @@
 #include "engine/chat.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -50,6 +51,23 @@ Result<Found> find(const Store& store, const ChatWish& wish) {
   return Found{.path = resolved->path, .name = std::move(name), .why = "asked for by name"};
 }
 
+// That there is no room for as many tokens as usual.
+void tell_of_context(const OpenedChat& opened, const place::LanguageFile& file,
+                     const Surroundings& surroundings) {
+  const LanguageFacts& facts = opened.chat->facts();
+  const int64_t usual = std::min(file.context, facts.trained_context);
+  if (facts.context >= usual) {
+    return;
+  }
+  surroundings.note(
+      {.code = "context-lowered",
+       .text = fmt::format("{} has no room for {} tokens of this model's texts: a conversation may "
+                           "have {}",
+                           opened.device(), usual, facts.context),
+       .remedy =
+           fmt::format("--context {} insists, and computes elsewhere where it has to", usual)});
+}
+
 }  // namespace
 
 Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundings) {
@@ -62,7 +80,8 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
   const place::LanguageFile file{.path = found.path,
                                  .precision = wish.placement.precision,
                                  .cache_folder = store.folders().cache,
-                                 .context = wish.context};
+                                 .context = wish.context.value_or(ChatWish::kUsualContext),
+                                 .least_context = wish.context ? 0 : ChatWish::kLeastContext};
   const auto read = open_writing(found.path);
   auto model = read ? opened.placer->language(file, *read)
                     : Result<std::shared_ptr<const LanguageModel>>(std::unexpected(read.error()));
@@ -71,6 +90,7 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
   }
   opened.id = opened.placer->id_of(file);
   MYNAH_TRY(opened.chat, ChatModel::open((*read)->contents(), *std::move(model)));
+  tell_of_context(opened, file, surroundings);
   for (std::string& line : opened.placer->explain()) {
     opened.explanation.push_back(std::move(line));
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,14 @@ namespace mynah::engine {
 struct ChatWish {
   std::string model = "auto";  // a name of the store or a path; auto: the newest that is here
   PlacementWish placement;
-  int64_t context = kUsualContext;  // positions that a conversation may have; 0: all the model has
+  // Positions that a conversation may have; 0: all that the model was trained for; none: the usual
+  // ones, or less where memory is short, which is told.
+  std::optional<int64_t> context{};
 
   // What most conversations fit in: the memory of a small model's is some hundred megabytes.
   static constexpr int64_t kUsualContext = 8192;
+  // With less a conversation is soon over.
+  static constexpr int64_t kLeastContext = 2048;
 };
 
 // The model and what it stands on, in the order that they must be destroyed from the end.

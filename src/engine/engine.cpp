@@ -127,8 +127,8 @@ Result<Leases<OpenedSynthesizer>::Lease> Engine::synthesizer(SynthesizerWish wis
 }
 
 Result<Leases<OpenedChat>::Lease> Engine::chat(ChatWish wish, Warm warm) {
-  const std::string name =
-      fmt::format("{}\n{}", writing_model(wish, surroundings_.environment), wish.context);
+  const std::string name = fmt::format("{}\n{}", writing_model(wish, surroundings_.environment),
+                                       wish.context.value_or(-1));
   return take(chats_, name, std::move(wish), warm, open_chat);
 }
 

@@ -14,7 +14,8 @@ namespace mynah::engine {
 
 // What the user should know and what is no error. Codes: builtin-recognizer, builtin-detector and
 // builtin-voice (a better model was not pulled), pull-failed (something else is taken),
-// profiles-unreadable, placement (where stages compute, and that one moved).
+// profiles-unreadable, placement (where stages compute, and that one moved), context-lowered (a
+// language model has room for shorter texts than usual).
 struct Note {
   std::string code;    // for programs
   std::string text;    // for people, without a full stop

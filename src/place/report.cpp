@@ -13,6 +13,7 @@
 
 #include "base/ascii.h"
 #include "place/terms/time_text.h"
+#include "store/files.h"
 
 namespace mynah::place {
 namespace {
@@ -24,6 +25,10 @@ std::string where_text(const StagePlacement& stage) {
   }
   if (stage.proven_ago_s) {
     text += fmt::format(", proven {} ago", time_text(*stage.proven_ago_s));
+  }
+  if (stage.planned) {
+    text += fmt::format(", {} planned, {} of it for {} tokens", human_bytes(stage.planned->bytes),
+                        human_bytes(stage.planned->text_bytes), stage.planned->context);
   }
   return text;
 }
@@ -128,6 +133,11 @@ PlacementReport make_report(PlacementState& state) {
     if (const auto choice = state.openings().choice(model, told.stage)) {
       stage.why = choice->plan.reason;
       stage.expected_ms = choice->plan.ms_per_unit;
+      if (choice->plan.units > 0) {
+        stage.planned = PlannedMemory{.bytes = choice->plan.bytes,
+                                      .context = choice->plan.units,
+                                      .text_bytes = choice->plan.grown_bytes};
+      }
       stage.others = not_chosen(choice->plan.others);
       if (const auto& whole = choice->plan.together) {
         stage.together = TogetherReasons{.why = whole->why, .others = not_chosen(whole->others)};

@@ -35,6 +35,11 @@ Json to_json(const StagePlacement& stage) {
       {"proven_seconds_ago", or_null(stage.proven_ago_s, rounded_ms)},
       {"why", stage.why},
       {"others", Json::array()}};
+  if (stage.planned) {
+    json["planned"] = {{"bytes", stage.planned->bytes},
+                       {"context", stage.planned->context},
+                       {"text_bytes", stage.planned->text_bytes}};
+  }
   for (const NotChosen& other : stage.others) {
     json["others"].push_back({{"device", other.device}, {"why", other.why}});
   }

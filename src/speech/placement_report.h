@@ -21,15 +21,23 @@ struct TogetherReasons {
   std::vector<NotChosen> others;
 };
 
+// Memory that was planned for a stage of a model that grows with its texts.
+struct PlannedMemory {
+  uint64_t bytes = 0;       // all of it
+  int64_t context = 0;      // tokens that there is room for
+  uint64_t text_bytes = 0;  // of `bytes`, what these may take
+};
+
 struct StagePlacement {
-  std::string stage;         // "stt.encoder"
-  std::string model;         // its file or folder
-  std::string device;        // "cuda:0"
-  std::string architecture;  // what it is compiled for: "avx512_vnni", "sm_89"
-  std::string storage;       // the type of the weights: "int8"; "": the file's own
-  uint64_t bytes = 0;        // that the device's pool holds for mynah
-  std::string memory_with;   // the stage before that has the same pool, with its bytes; "": none
-  uint64_t kernels = 0;      // launched; 0 where a device has none
+  std::string stage;                     // "stt.encoder"
+  std::string model;                     // its file or folder
+  std::string device;                    // "cuda:0"
+  std::string architecture;              // what it is compiled for: "avx512_vnni", "sm_89"
+  std::string storage;                   // the type of the weights: "int8"; "": the file's own
+  uint64_t bytes = 0;                    // that the device's pool holds for mynah
+  std::optional<PlannedMemory> planned;  // none: it does not grow
+  std::string memory_with;  // the stage before that has the same pool, with its bytes; "": none
+  uint64_t kernels = 0;     // launched; 0 where a device has none
   uint64_t operations = 0;
   double milliseconds = 0;             // spent so far; 0: nobody measured
   std::optional<double> worst_error;   // against the processor, in its proof; none: not proven

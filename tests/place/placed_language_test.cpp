@@ -165,6 +165,53 @@ TEST_F(PlacedLanguage, AFileThatIsNoneIsRefused) {
   ASSERT_FALSE(opened(here));
 }
 
+// The plan of what a placer has open.
+StagePlan plan_of(const Placer& placer, const LanguageFile& file) {
+  const auto choice = placer.state().openings().choice(placer.id_of(file), kLlmStage);
+  EXPECT_TRUE(choice);
+  return choice ? choice->plan : StagePlan();
+}
+
+TEST_F(PlacedLanguage, WhereMemoryIsShortTextsAreShorter) {
+  StagePlan whole;
+  {
+    Placer card(placer("simt:0"));
+    ASSERT_TRUE(opened(card));
+    whole = plan_of(card, file_);
+    EXPECT_GT(whole.bytes, whole.grown_bytes);
+  }
+  PlacerOptions options = placer("simt:0");
+  options.max_vram = whole.bytes - whole.grown_bytes / 4;
+  file_.least_context = whole.units / 4;
+  {
+    Placer card(options);
+    const auto model = opened(card);
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ((*model)->facts().context, whole.units / 2);
+    EXPECT_EQ(plan_of(card, file_).units, whole.units / 2);
+    const PlacementReport told = card.report();
+    ASSERT_TRUE(told.stages[0].planned);
+    EXPECT_EQ(told.stages[0].planned->context, whole.units / 2);
+    EXPECT_TRUE(told.stages[0].why.contains("for want of memory")) << told.stages[0].why;
+    // What it was opened with it keeps.
+    EXPECT_EQ(card.state().context().growing(card.id_of(file_))->units,
+              std::vector<int64_t>{whole.units / 2});
+  }
+  file_.least_context = 0;  // a context that was asked for
+  {
+    Placer card(options);
+    const auto model = opened(card);
+    ASSERT_FALSE(model);
+    EXPECT_TRUE(model.error().message.contains("--context")) << model.error().message;
+  }
+  options.request = parse_device_request("simt:0,cpu").value();
+  Placer either(options);
+  const auto model = opened(either);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(either.device(either.id_of(file_)), "cpu");
+  EXPECT_EQ((*model)->facts().context, whole.units);
+}
+
 // What is remembered of texts is let go of, and read again: the device is not left for that.
 TEST_F(PlacedLanguage, MemoryThatRunsOutIsMadeRoomIn) {
   std::vector<int32_t> whole;

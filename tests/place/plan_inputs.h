@@ -1,6 +1,7 @@
 // Inputs of plans, written shortly.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +84,18 @@ inline std::vector<std::string> placed(const Plan& plan) {
                     (stage.storage ? " as " + std::string(name(*stage.storage)) : ""));
   }
   return lines;
+}
+
+inline std::string refusal(const PlanInput& input) {
+  const auto plan = make_plan(input);
+  EXPECT_FALSE(plan.has_value());
+  EXPECT_EQ(plan ? ErrorCode::Io : plan.error().code, ErrorCode::Device);
+  return plan ? std::string() : plan.error().message;
+}
+
+inline std::string why_not(const StagePlan& stage, std::string_view device) {
+  const auto other = std::ranges::find(stage.others, device, &OtherDevice::device);
+  return other == stage.others.end() ? "" : other->why;
 }
 
 }  // namespace mynah::place::test

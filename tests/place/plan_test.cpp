@@ -19,8 +19,10 @@ using test::kEncoder;
 using test::memory;
 using test::placed;
 using test::planned;
+using test::refusal;
 using test::request;
 using test::took;
+using test::why_not;
 using test::wishes;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -31,18 +33,6 @@ using ::testing::Not;
 
 constexpr Stage kAcoustic = kTtsAcoustic;
 constexpr Stage kVocoder = kTtsVocoder;
-
-std::string refusal(const PlanInput& input) {
-  const auto plan = make_plan(input);
-  EXPECT_FALSE(plan.has_value());
-  EXPECT_EQ(plan ? ErrorCode::Io : plan.error().code, ErrorCode::Device);
-  return plan ? std::string() : plan.error().message;
-}
-
-std::string why_not(const StagePlan& stage, std::string_view device) {
-  const auto other = std::ranges::find(stage.others, device, &OtherDevice::device);
-  return other == stage.others.end() ? "" : other->why;
-}
 
 TEST(Plan, AutoTakesWhatWasMeasuredToBeFastest) {
   const Plan plan = planned(card_and_cpu());

@@ -134,8 +134,10 @@ void ChatCommand::fields(Fields& fields) {
               "here.")
       .shorter('m')
       .completes(Complete::Models);
-  fields.option("context", "N", wish_.context,
-                "Tokens that a conversation may have; 0: as many as the model was trained for.");
+  fields.option(
+      "context", "N", wish_.context,
+      "Tokens that a conversation may have; 0: as many as the model was trained for; none: "
+      "8192, or fewer where memory is short.");
   fields.choice(
       "context-policy", "HOW", too_long_,
       {{"refuse", TooLong::Refuse}, {"leave-out", TooLong::LeaveOut}},
@@ -203,7 +205,7 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
     request.constraint = Source{};
   }
   if (sampling_.temperature < 0 || sampling_.repetition_penalty <= 0 || sampling_.top_k < 0 ||
-      most_tokens_ < 0 || wish_.context < 0) {
+      most_tokens_ < 0 || wish_.context.value_or(0) < 0) {
     return fail(ErrorCode::Usage,
                 "wanted no temperature, --top-k, --max-tokens or --context below 0, and a "
                 "--repeat-penalty above 0");

@@ -132,8 +132,10 @@ void ServeCommand::fields(Fields& fields) {
       .option("chat-model", "NAME", options_.service.chat_model,
               "The language model where a request names none that is here; auto: the newest.")
       .completes(Complete::Models);
-  fields.option("chat-context", "N", options_.service.chat_context,
-                "Tokens that a conversation may have; 0: as many as its model was trained for.");
+  fields.option(
+      "chat-context", "N", options_.service.chat_context,
+      "Tokens that a conversation may have; 0: as many as its model was trained for; none: "
+      "8192, or fewer where memory is short.");
   engine::PlacementWish& placement = options_.service.placement;
   device_field(fields, placement.device, std::string(kDeviceHelp));
   limit_fields(fields, placement);
@@ -190,9 +192,9 @@ Result<int> ServeCommand::run(Context& context) {
     return fail(ErrorCode::Usage, fmt::format("--port: wanted a number from 0 to {}, found {}",
                                               kMostPort, options_.network.port));
   }
-  if (options_.service.chat_context < 0) {
-    return fail(ErrorCode::Usage, fmt::format("--chat-context: wanted a number from 0 on, found {}",
-                                              options_.service.chat_context));
+  if (const int64_t tokens = options_.service.chat_context.value_or(0); tokens < 0) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--chat-context: wanted a number from 0 on, found {}", tokens));
   }
   server::ServerOptions options = options_;
   MYNAH_TRY(options.service.aliases, read_aliases());

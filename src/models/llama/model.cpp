@@ -143,10 +143,6 @@ Result<std::shared_ptr<const Model>> Model::load(const TensorFile& file, const C
   return model;
 }
 
-DType Model::cache_dtype() const {
-  return options_.precision == Precision::Exact ? DType::F32 : DType::F16;
-}
-
 KvCache Model::new_cache(int64_t sequences, int64_t capacity, std::optional<DType> dtype) const {
   const std::vector<int64_t> widths = config_.cache_widths();
   return {backend(),

@@ -33,6 +33,11 @@ struct LoadOptions {
                                      // type; may be null
 };
 
+// What keys and values are kept as.
+[[nodiscard]] constexpr DType cache_dtype(Precision precision) {
+  return precision == Precision::Exact ? DType::F32 : DType::F16;
+}
+
 class Model final : public TokenModel {
  public:
   // Takes the weights of `file`, of which `config` was read. The bytes of its embedding table stay
@@ -55,7 +60,7 @@ class Model final : public TokenModel {
                                   std::optional<DType> dtype = std::nullopt) const;
 
   // What `cache` is made of where none is given one.
-  [[nodiscard]] DType cache_dtype() const;
+  [[nodiscard]] DType cache_dtype() const { return llama::cache_dtype(options_.precision); }
 
   // tokens (lanes' counts in sum), each in [0, Config::vocabulary) -> (tokens, width), after the
   // final norm.

@@ -80,15 +80,18 @@ class Search {
 }  // namespace
 
 Cost operator+(const Cost& a, const Cost& b) {
-  return {.rank = a.rank + b.rank, .unmeasured = a.unmeasured + b.unmeasured, .ms = a.ms + b.ms};
+  return {.rank = a.rank + b.rank,
+          .unmeasured = a.unmeasured + b.unmeasured,
+          .ms = a.ms + b.ms,
+          .shrunk = a.shrunk + b.shrunk};
 }
 
 void sort_candidates(std::vector<Candidate>& candidates) {
   const auto key = [](const Candidate& candidate) {
     const int storage = candidate.storage ? static_cast<int>(*candidate.storage) : -1;
     return std::tuple(candidate.cost.rank, candidate.cost.unmeasured, candidate.cost.ms,
-                      candidate.bytes, candidate.window_bytes, candidate.device, storage,
-                      candidate.apart);
+                      candidate.cost.shrunk, candidate.bytes, candidate.window_bytes,
+                      candidate.device, storage, candidate.apart);
   };
   std::ranges::sort(candidates, {}, key);
   std::vector<Candidate> kept;

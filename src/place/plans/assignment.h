@@ -19,6 +19,7 @@ struct Cost {
   int rank = 0;        // how far down the lists of preference
   int unmeasured = 0;  // stages of unknown speed
   double ms = 0;       // milliseconds for a second of sound
+  int shrunk = 0;      // how far down the lists of what there is to be room for
 
   auto operator<=>(const Cost&) const = default;
 };
@@ -34,6 +35,8 @@ struct Candidate {
   uint64_t window_bytes = 0;  // what each window of a batch needs beyond the first
   // Which of the ways to have a group's stages apart it is part of, from 1; 0: of none.
   size_t apart = 0;
+  int64_t units = 0;         // of what grows (GrowingMemory), that there is room for
+  uint64_t grown_bytes = 0;  // of `bytes`, what they take
 };
 
 // What can be chosen, stage by stage.

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "place/plans/budget.h"
 #include "place/terms/device_request.h"
+#include "place/terms/growing_memory.h"
 #include "place/terms/measurement.h"
 #include "place/terms/stage.h"
 #include "tensor/dtype.h"
@@ -18,8 +19,9 @@ namespace mynah::place {
 // A stage that is to be placed.
 struct StageWish {
   Stage stage;
-  std::optional<DType> storage;  // the user's; none: whichever was measured
-  std::string profile{};         // that says where it goes; "": none does
+  std::optional<DType> storage;            // the user's; none: whichever was measured
+  std::string profile{};                   // that says where it goes; "": none does
+  std::optional<GrowingMemory> growing{};  // beside what was measured
 };
 
 // What a stage may not be computed on for now, whatever was measured.
@@ -75,8 +77,11 @@ struct Reasons {
 struct StagePlan {
   Stage stage;
   std::string device;
-  std::optional<DType> storage;       // none: the file's own
-  uint64_t bytes = 0;                 // resident, with the whole batch; 0 where nobody measured
+  std::optional<DType> storage;  // none: the file's own
+  // Resident, with the whole batch and all that grows; 0 where nobody knows.
+  uint64_t bytes = 0;
+  uint64_t grown_bytes = 0;           // of it, what grows
+  int64_t units = 0;                  // of what grows, that there is room for; 0: nothing grows
   std::optional<double> ms_per_unit;  // milliseconds for a second of sound, where measured
   std::string reason;                 // "cuda:0 is 11x cpu (3.1 ms for a second of sound, 34 ms)"
   std::vector<OtherDevice> others;
@@ -93,9 +98,10 @@ struct Plan {
 // Automatic stages get what makes the whole fastest by the measurements, whatever kind of device it
 // is; named ones the first device of theirs that works and fits. Where memory does not suffice for
 // that, the batch is halved as often as needed; then smaller storage types are taken on the same
-// devices, unless that makes a group slower than the processor is; then the stages move that lose
-// least. The same input gives the same plan, in whatever order its parts stand. Device, with the
-// reasons: a stage cannot be computed where it may be, or nothing fits.
+// devices, or there is room for less that grows (GrowingMemory::units), unless that makes a group
+// slower than the processor is; then the stages move that lose least. The same input gives the same
+// plan, in whatever order its parts stand. Device, with the reasons: a stage cannot be computed
+// where it may be, or nothing fits.
 [[nodiscard]] Result<Plan> make_plan(const PlanInput& input);
 
 // Whether what is fastest by the measurements does not fit even one window at a time: smaller

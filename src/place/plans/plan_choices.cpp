@@ -38,6 +38,7 @@ class Gatherer {
     options_.choices.stage = wish_.stage;
     options_.storage = wish_.storage;
     options_.profile = wish_.profile;
+    options_.wanted_units = wish_.growing ? wish_.growing->units.front() : 0;
     options_.automatic = wanted.automatic;
     options_.allowed = allowed_devices(wanted, budget_);
     for (size_t i = 0; i < options_.allowed.size(); ++i) {
@@ -85,8 +86,7 @@ class Gatherer {
     for (const auto& [storage, measurement] : last) {
       if (measurement->passed && measurement->has_time()) {
         found = true;
-        options_.choices.candidates.push_back(
-            {.device = *index,
+        add({.device = *index,
              .storage = storage,
              .cost = {.rank = rank, .unmeasured = 0, .ms = measurement->ms_per_unit},
              .bytes = measurement->bytes,
@@ -105,10 +105,29 @@ class Gatherer {
       return of_other_type ? fmt::format("was not measured as {}", storage_text(wish_.storage))
                            : "was not proven";
     }
-    options_.choices.candidates.push_back({.device = *index,
-                                           .storage = wish_.storage,
-                                           .cost = {.rank = rank, .unmeasured = 1, .ms = 0}});
+    add({.device = *index,
+         .storage = wish_.storage,
+         .cost = {.rank = rank, .unmeasured = 1, .ms = 0}});
     return {};
+  }
+
+  // With each of the sizes that there may be room for.
+  void add(const Candidate& candidate) {
+    if (!wish_.growing) {
+      options_.choices.candidates.push_back(candidate);
+      return;
+    }
+    const GrowingMemory& growing = *wish_.growing;
+    int shrunk = 0;
+    for (const int64_t units : growing.units) {
+      Candidate one = candidate;
+      one.cost.shrunk = shrunk++;
+      one.units = units;
+      one.grown_bytes = growing.grown_bytes(units);
+      one.bytes += one.grown_bytes +
+                   (one.cost.unmeasured > 0 ? growing.unmeasured_bytes : growing.work_bytes);
+      options_.choices.candidates.push_back(one);
+    }
   }
 
   const PlanInput& input_;

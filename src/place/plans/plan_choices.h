@@ -19,6 +19,7 @@ struct StageOptions {
   std::vector<std::string> allowed;    // devices that the request allows, preferred ones first
   std::vector<OtherDevice> ruled_out;  // those of them that cannot be used
   std::vector<TooLarge> too_large;     // of this stage
+  int64_t wanted_units = 0;            // of what grows; 0: nothing does
   std::vector<OtherDevice> not_apart;  // where it failed with its model's stages apart, and why
 };
 

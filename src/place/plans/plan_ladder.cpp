@@ -165,15 +165,18 @@ class Ladder {
     const bool may_be_smaller = std::ranges::any_of(choices_, [](const StageChoices& stage) {
       return kind_of(group_of(stage.stage)).has_types;
     });
-    return fail(
-        ErrorCode::Device,
-        fmt::format("there is no room for {}{}: {}; free some memory, {}or allow another "
-                    "device",
-                    fmt::join(stages, ", "),
-                    may_be_smaller ? ", not even for one window at a time and in the "
-                                     "smallest storage types that were measured"
-                                   : "",
-                    shortage(least, budget_, 1), may_be_smaller ? "take a smaller model, " : ""));
+    const bool may_grow_less = std::ranges::any_of(
+        options_, [](const StageOptions& stage) { return stage.wanted_units > 0; });
+    return fail(ErrorCode::Device,
+                fmt::format("there is no room for {}{}: {}; free some memory, {}{}or allow another "
+                            "device",
+                            fmt::join(stages, ", "),
+                            may_be_smaller ? ", not even for one window at a time and in the "
+                                             "smallest storage types that were measured"
+                                           : "",
+                            shortage(least, budget_, 1),
+                            may_be_smaller || may_grow_less ? "take a smaller model, " : "",
+                            may_grow_less ? "ask for a smaller --context, " : ""));
   }
 
   const std::vector<StageOptions>& options_;

@@ -49,6 +49,8 @@ class Explainer {
                    .device = budget_.name(chosen_.device),
                    .storage = chosen_.storage,
                    .bytes = batch_bytes(chosen_.bytes, chosen_.window_bytes, outcome_.batch),
+                   .grown_bytes = chosen_.grown_bytes,
+                   .units = chosen_.units,
                    .ms_per_unit = std::nullopt,
                    .reason = {},
                    .others = stage_.ruled_out,
@@ -262,6 +264,10 @@ class Explainer {
     if (tried || (ideal.device == chosen_.device && ideal.storage != chosen_.storage)) {
       text += fmt::format("; as {}, for want of memory",
                           chosen_.storage ? storage_text(chosen_.storage) : "the file has it");
+    }
+    if (chosen_.units < stage_.wanted_units) {
+      text += fmt::format("; with room for {} tokens and not {}, for want of memory", chosen_.units,
+                          stage_.wanted_units);
     }
     if (outcome_.batch < outcome_.wanted_batch && keeps_windows()) {
       text += fmt::format("; {} of {} windows together, for want of memory", outcome_.batch,

@@ -97,6 +97,17 @@ ModelId PlacementContext::expect(const ModelFile& file, const std::optional<Stag
   return id;
 }
 
+void PlacementContext::note_growing(ModelId model, GrowingMemory growing) {
+  const std::lock_guard lock(mutex_);
+  growing_[model] = std::move(growing);
+}
+
+std::optional<GrowingMemory> PlacementContext::growing(ModelId model) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = growing_.find(model);
+  return found == growing_.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::vector<ExpectedModel> PlacementContext::models() const {
   const std::lock_guard lock(mutex_);
   return models_;

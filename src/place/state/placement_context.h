@@ -14,6 +14,7 @@
 
 #include "place/elsewhere/mynah_facts.h"
 #include "place/state/placer_options.h"
+#include "place/terms/growing_memory.h"
 #include "place/terms/model_id.h"
 
 namespace mynah::place {
@@ -68,6 +69,12 @@ class PlacementContext {
   // this file came first.
   ModelId expect(const ModelFile& file, const std::optional<StageDevices>& only = std::nullopt);
 
+  // What a model needs beside what is measured of it; said again it counts from then on.
+  void note_growing(ModelId model, GrowingMemory growing);
+
+  // None: nothing of it grows.
+  [[nodiscard]] std::optional<GrowingMemory> growing(ModelId model) const;
+
   // In the order in which they were expected last.
   [[nodiscard]] std::vector<ExpectedModel> models() const;
 
@@ -97,6 +104,7 @@ class PlacementContext {
   mutable std::mutex mutex_;
   std::vector<ExpectedModel> models_;
   std::map<ModelId, StageDevices> only_;
+  std::map<ModelId, GrowingMemory> growing_;
   std::stop_callback<std::function<void()>> on_stop_;  // the first to go
 };
 

@@ -148,6 +148,10 @@ bool Planner::stays(ModelId model, PlanInput& input) const {
     const auto chosen = choice(model, stage);
     if (chosen && chosen->measured && chosen->measured->device == where.device) {
       input.measurements.push_back(*chosen->measured);
+      const auto growing = context_.growing(model);
+      // What it may still grow by is kept for it.
+      input.measurements.back().bytes +=
+          growing ? growing->work_bytes + chosen->plan.grown_bytes : 0;
     }
   }
   return true;
@@ -195,6 +199,13 @@ Result<StagePlaces> Planner::plan(ModelId model) {
   }
   if (!ends && options.stop.stop_requested()) {
     return fail(ErrorCode::Cancelled, "stopped");  // proofs may have been cut short
+  }
+  // Of others that are not open there is to be room for what was measured, and no more: none is
+  // refused for what another may grow by.
+  for (StageWish& wish : input.stages) {
+    if (wish.stage == stages_of(model.group).front()) {
+      wish.growing = context_.growing(model);
+    }
   }
   for (const ExpectedModel& one : planned) {
     const Profile* const profile = hears_windows(one.id.group) ? wishes_.profile(one.id) : nullptr;

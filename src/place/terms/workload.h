@@ -54,6 +54,9 @@ struct LanguageFile {
   Precision precision = Precision::Fast;
   std::string cache_folder;  // for packed weights; empty: none
   int64_t context = 0;       // positions that a text may have; 0: what it was trained for
+  // What is taken in place of that where memory is short, half of it, a quarter and so on, but no
+  // less than this; 0: nothing is.
+  int64_t least_context = 0;
 
   bool operator==(const LanguageFile&) const = default;
 };

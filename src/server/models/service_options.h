@@ -24,8 +24,8 @@ struct ServiceOptions {
   std::string voice_model = "auto";
   std::string voice;                // where a request names none that is here
   std::string chat_model = "auto";  // that writes, where a request names none that is here
-  // Positions that a conversation may have; 0: all that its model was trained for.
-  int64_t chat_context = engine::ChatWish::kUsualContext;
+  // Positions that a conversation may have, as ChatWish::context.
+  std::optional<int64_t> chat_context{};
   bool offline = false;
   bool share_texts = true;     // a recording that is sent again is heard once
   bool strict = false;         // a name that is not known is refused; else the default is taken

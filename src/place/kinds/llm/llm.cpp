@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "place/kinds/llm/llm_wire.h"
 #include "place/wire/possible.h"
@@ -49,6 +51,15 @@ Result<std::shared_ptr<const LanguageModel>> load_language(const WritingFile& op
                       .cache_folder = file.cache_folder,
                       .context = file.context},
                      where.backend);
+}
+
+GrowingMemory memory_of_texts(const WritingFile& opened, const LanguageFile& file) {
+  const int64_t trained = opened.trained_context();
+  std::vector<int64_t> contexts = {file.context > 0 ? std::min(file.context, trained) : trained};
+  while (file.least_context > 0 && contexts.back() / 2 >= file.least_context) {
+    contexts.push_back(contexts.back() / 2);
+  }
+  return memory_of_texts(opened.memory(file.precision), std::move(contexts));
 }
 
 Result<Probe> probe_language(const LanguageModel& model) {

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "chat/language_model.h"
 #include "place/kinds/stage_backend.h"
+#include "place/terms/growing_memory.h"
 #include "place/terms/kind.h"
 #include "place/terms/workload.h"
 #include "place/workers/step_limit.h"
@@ -24,6 +25,9 @@ inline constexpr Stage kLlmStage{kLlmGroup, 0};
 [[nodiscard]] Result<std::shared_ptr<const LanguageModel>> load_language(const WritingFile& opened,
                                                                          const LanguageFile& file,
                                                                          const StageBackend& where);
+
+// What a model needs beside what a proof measures of it, and which contexts it may be opened with.
+[[nodiscard]] GrowingMemory memory_of_texts(const WritingFile& opened, const LanguageFile& file);
 
 // Throws DeviceError.
 [[nodiscard]] Result<Probe> probe_language(const LanguageModel& model);

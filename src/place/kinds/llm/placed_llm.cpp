@@ -19,7 +19,7 @@ namespace {
 using LanguageRungs = Rungs<LanguageModel>;
 
 // Tokens of a text that are computed anew at once: a device that died may have died of memory.
-constexpr int64_t kReadAgain = 512;
+constexpr int64_t kReadAgain = kPromptPiece;
 
 // Steps until room is made once more for what a device has too little memory for: sooner it is one
 // that texts do not fit on, and all of them would be read again for each few tokens.
@@ -192,10 +192,16 @@ Result<std::shared_ptr<const LanguageModel>> place_language(
     std::shared_ptr<PlacementState> state, const LanguageFile& file,
     const std::shared_ptr<const WritingFile>& opened) {
   const ModelId id = state->context().expect(file);
-  const auto open = [id, file, now = std::weak_ptr(opened)](
+  GrowingMemory growing = memory_of_texts(*opened, file);
+  state->context().note_growing(id, growing);
+  // Once it was opened its context is what it is: texts may be as long as that.
+  const auto context = std::make_shared<int64_t>(0);
+  const auto open = [id, file = file, context, now = std::weak_ptr(opened)](
                         const StagePlaces& where,
-                        PlacementState& here) -> Result<LanguageRungs::Opened> {
+                        PlacementState& here) mutable -> Result<LanguageRungs::Opened> {
     const StageDevice& device = where.at(kLlmStage);
+    const auto planned = here.planner().choice(id, kLlmStage);
+    file.context = *context > 0 ? *context : planned ? planned->plan.units : file.context;
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, here.openings().worker_for(id, where));
       const StepPace pace = here.planner().step_pace(id);
@@ -215,6 +221,9 @@ Result<std::shared_ptr<const LanguageModel>> place_language(
   };
   auto rungs = std::make_shared<LanguageRungs>(id, state, open);
   MYNAH_TRY(const auto model, rungs->begin());
+  *context = model->facts().context;
+  growing.units = {*context};
+  state->context().note_growing(id, std::move(growing));
   state->openings().add(hooks_of(rungs));
   return std::make_shared<const PlacedLanguage>(std::move(rungs), model->facts());
 }

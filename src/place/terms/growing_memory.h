@@ -1,0 +1,43 @@
+// GrowingMemory: what a model needs where it computes beside what a proof measured there, since it
+// grows with what is asked of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "chat/language_model.h"
+
+namespace mynah::place {
+
+// Of a language model it grows with the tokens of texts.
+struct GrowingMemory {
+  uint64_t work_bytes = 0;        // of the largest piece of work, beside a probe's
+  uint64_t unmeasured_bytes = 0;  // of all that does not grow, where nobody measured it
+  uint64_t unit_bytes = 0;        // of each unit: a token
+  // Units that there is to be room for, the most wanted first: what comes later is taken where
+  // memory does not suffice for that. One at least.
+  std::vector<int64_t> units;
+
+  // Of that many units.
+  [[nodiscard]] uint64_t grown_bytes(int64_t count) const {
+    return unit_bytes * static_cast<uint64_t>(count);
+  }
+
+  bool operator==(const GrowingMemory&) const = default;
+};
+
+// Of a language model with room for so many tokens of all its texts, the most wanted first.
+[[nodiscard]] inline GrowingMemory memory_of_texts(const LanguageMemory& memory,
+                                                   std::vector<int64_t> tokens) {
+  const uint64_t work = static_cast<uint64_t>(kPromptPiece) * memory.token_bytes;
+  return {.work_bytes = work,
+          .unmeasured_bytes = memory.weight_bytes + work,
+          // While pages grow those that were there stay until they are copied: half of all
+          // (KvCache).
+          .unit_bytes = memory.position_bytes + memory.position_bytes / 2,
+          .units = std::move(tokens)};
+}
+
+}  // namespace mynah::place
