@@ -56,6 +56,13 @@ enum class Form : uint8_t {
   Voices                  // a set of Kokoro's voices, a file each, to which others can be added
 };
 
+// What a language model's memory grows by, for who asks whether it fits before it is here.
+struct WritingSizes {
+  int64_t context = 0;          // that it was trained for
+  uint64_t position_bytes = 0;  // of each token of a text: keys and values of all layers, as f16
+  uint64_t token_bytes = 0;     // of each token of a prompt while it is read
+};
+
 struct CatalogueEntry {
   std::string name;
   std::string family;  // "whisper", "silero", "kokoro", "kokoro-voices" ...
@@ -67,6 +74,7 @@ struct CatalogueEntry {
   std::vector<ModelSource> sources;  // best first
   Form form = Form::Model;
   std::vector<std::string> companions = {};  // entries that `mynah pull` brings along
+  std::optional<WritingSizes> writing = {};  // of language models
 };
 
 // The set that Kokoro's voices are in, whoever brings them.

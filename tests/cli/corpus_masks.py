@@ -39,6 +39,8 @@ SENTENCES = [
     ("when a model was taken in", r"^(  created   )\S+", r"\1{date}"),
     ("a process that has something loaded", r"^\d+ +((?:vad|stt|tts)\S* .*?) +\d+ s  ", r"{number} \1 {time} s  "),
     ("a process that lets go of it", r"^\d+( is asked to let go)", r"{number}\1"),
+    ("where a language model fits", r"(; needs [^;\n]*; )(?:fits|does not fit)[^\n]*", r"\1{room}"),
+    ("the same in JSON", r'("room":)\[[^\]]*\]', r"\1{room}"),
     ("free memory", r"\d+(?:\.\d+)? of (\d+(?:\.\d+)? [GM]B)", r"{free} of \1"),
 ]
 PATTERNS = [(re.compile(pattern, re.MULTILINE), instead) for _, pattern, instead in SENTENCES]

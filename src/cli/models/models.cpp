@@ -8,8 +8,10 @@
 
 #include "base/nearest_name.h"
 #include "cli/models/store_access.h"
+#include "cli/models/surroundings.h"
 #include "engine/installed.h"
 #include "engine/store_folders.h"
+#include "engine/what_fits.h"
 #include "store/files.h"
 
 namespace mynah::cli {
@@ -18,24 +20,34 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void print_catalogue(Context& context, const std::vector<StoredModel>& here) {
+// "; needs 1.3 GB ...", of a model that writes texts.
+std::string room_text(const std::optional<engine::WritingRoom>& room) {
+  return room ? "; " + engine::describe(*room) : std::string();
+}
+
+void print_catalogue(Context& context, const std::vector<StoredModel>& here,
+                     engine::WhatFits& fits) {
   for (const CatalogueEntry& entry : catalogue()) {
     if (std::ranges::find(here, entry.name, &StoredModel::name) != here.end()) {
       continue;
     }
+    const auto room = fits.of(entry);
     if (context.json) {
-      const Json json = {{"name", entry.name},
-                         {"family", entry.family},
-                         {"kind", kind_of_family(entry.family)},
-                         {"here", false},
-                         {"description", entry.description},
-                         {"licence", entry.licence},
-                         {"download_bytes", entry.download_bytes}};
+      Json json = {{"name", entry.name},
+                   {"family", entry.family},
+                   {"kind", kind_of_family(entry.family)},
+                   {"here", false},
+                   {"description", entry.description},
+                   {"licence", entry.licence},
+                   {"download_bytes", entry.download_bytes}};
+      if (room) {
+        json["memory"] = engine::to_json(*room);
+      }
       context.out.line(json.dump());
     } else {
-      context.out.line(fmt::format("{:<20} {:<14} {:<8} {:>9}  {}", entry.name,
-                                   kind_of_family(entry.family), "not here",
-                                   human_bytes(entry.download_bytes), entry.description));
+      context.out.line(fmt::format(
+          "{:<20} {:<14} {:<8} {:>9}  {}{}", entry.name, kind_of_family(entry.family), "not here",
+          human_bytes(entry.download_bytes), entry.description, room_text(room)));
     }
   }
 }
@@ -69,7 +81,8 @@ Result<std::vector<std::string>> own_names(const Store& store,
   return std::unexpected(*std::move(first));
 }
 
-void print_model(Context& context, const StoredModel& model) {
+void print_model(Context& context, const StoredModel& model,
+                 const std::optional<engine::WritingRoom>& room) {
   const auto line = [&](std::string_view label, std::string_view value) {
     context.out.line(fmt::format("  {:<9} {}", label, value));
   };
@@ -90,6 +103,9 @@ void print_model(Context& context, const StoredModel& model) {
   line("licence", model.licence_url.empty()
                       ? model.licence
                       : fmt::format("{} ({})", model.licence, model.licence_url));
+  if (room) {
+    line("memory", engine::describe(*room));
+  }
   line("source", model.source);
   line("created", model.created);
   for (const OriginFile& file : model.files) {
@@ -111,7 +127,8 @@ void ModelsCommand::fields(Fields& fields) {
 
 std::string ModelsCommand::details() const {
   return "Actions:\n"
-         "  list             what is on this machine; with --all also what can be pulled\n"
+         "  list             what is on this machine; with --all also what can be pulled, and of\n"
+         "                   language models where they fit\n"
          "  show NAME ...    where a model came from, its licence and digests\n"
          "  verify [NAME...] compare models, or all, with the digests taken when they came\n"
          "  remove NAME ...  remove models and what was cached for them\n";
@@ -147,15 +164,21 @@ Result<int> ModelsCommand::run(Context& context) {
 Result<int> ModelsCommand::list(Context& context, const Store& store) const {
   std::vector<std::string> damaged;
   const std::vector<StoredModel> models = store.list(&damaged);
+  engine::WhatFits fits(surroundings_of(context));
   for (const StoredModel& model : models) {
+    // A model's file is read for it: where all is asked for, and not by the short list.
+    const auto room = all_ ? fits.of(model) : std::nullopt;
     if (context.json) {
       Json json = to_json(model);
       json["here"] = true;
+      if (room) {
+        json["memory"] = engine::to_json(*room);
+      }
       context.out.line(json.dump());
     } else {
-      context.out.line(fmt::format("{:<20} {:<14} {:<8} {:>9}  licence {}, {}", model.name,
-                                   kind_of_family(model.family), model.storage,
-                                   human_bytes(model.size), model.licence, model.source));
+      context.out.line(fmt::format(
+          "{:<20} {:<14} {:<8} {:>9}  licence {}, {}{}", model.name, kind_of_family(model.family),
+          model.storage, human_bytes(model.size), model.licence, model.source, room_text(room)));
     }
   }
   for (const std::string& name : damaged) {
@@ -163,7 +186,7 @@ Result<int> ModelsCommand::list(Context& context, const Store& store) const {
         fmt::format("{} is damaged: `mynah models remove {}`, then pull it again", name, name));
   }
   if (all_) {
-    print_catalogue(context, models);
+    print_catalogue(context, models, fits);
   } else if (models.empty() && !context.json) {
     context.say(
         "no models yet: `mynah pull tiny.en` brings one, `mynah models list --all` shows "
@@ -192,11 +215,17 @@ Result<int> ModelsCommand::show(Context& context, const Store& store) const {
     return fail(ErrorCode::Usage, "show: wanted the name of a model");
   }
   MYNAH_TRY(const std::vector<StoredModel> models, named(store));
+  engine::WhatFits fits(surroundings_of(context));
   for (const StoredModel& model : models) {
+    const auto room = fits.of(model);
     if (context.json) {
-      context.out.line(to_json(model).dump());
+      Json json = to_json(model);
+      if (room) {
+        json["memory"] = engine::to_json(*room);
+      }
+      context.out.line(json.dump());
     } else {
-      print_model(context, model);
+      print_model(context, model, room);
     }
   }
   return 0;

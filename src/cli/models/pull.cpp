@@ -12,6 +12,7 @@
 #include "engine/installed.h"
 #include "engine/model_files.h"
 #include "engine/store_folders.h"
+#include "engine/what_fits.h"
 #include "store/families.h"
 #include "store/files.h"
 
@@ -111,7 +112,11 @@ Result<int> PullCommand::run(Context& context) {
     entries.push_back(entry);
   }
   std::vector<StoredModel> arrived;
+  engine::WhatFits fits(surroundings_of(context));
   for (const CatalogueEntry* entry : entries) {
+    if (const auto room = fits.of(*entry); room && !room->fits()) {
+      context.say(fmt::format("{} {}", entry->name, engine::describe(*room)));
+    }
     MYNAH_TRY(StoredModel model,
               engine::pull_from_catalogue(surroundings_of(context), *entry, options));
     print_arrival(context, model);

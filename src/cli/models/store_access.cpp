@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/models/surroundings.h"
 #include "engine/installed.h"
+#include "engine/what_fits.h"
 #include "store/convert.h"
 #include "store/files.h"
 
@@ -106,13 +108,21 @@ nlohmann::ordered_json to_json(const StoredModel& model) {
 }
 
 void print_arrival(Context& context, const StoredModel& model) {
+  const auto room = engine::WhatFits(surroundings_of(context)).of(model);
   if (context.json) {
-    context.out.line(to_json(model).dump());
+    nlohmann::ordered_json json = to_json(model);
+    if (room) {
+      json["memory"] = engine::to_json(*room);
+    }
+    context.out.line(json.dump());
   } else {
     // A set is called as its family is.
     const std::string family = model.family == model.name ? "" : model.family + " ";
     context.out.line(fmt::format("{}  {}{}, {}, licence {}", model.name, family, model.storage,
                                  human_bytes(model.size), model.licence));
+    if (room) {
+      context.out.line(fmt::format("  {}", engine::describe(*room)));
+    }
   }
 }
 

@@ -45,7 +45,8 @@ class StoreProgress : public StoreObserver {
 // A model as --json prints it: what source.json says, and where the file is.
 [[nodiscard]] nlohmann::ordered_json to_json(const StoredModel& model);
 
-// Prints a model that has just come: one line, or JSON.
+// Prints a model that has just come: one line, or JSON, with the room there is for it where it
+// writes texts.
 void print_arrival(Context& context, const StoredModel& model);
 
 // Says which recogniser is taken where none is named, to whom a new one may have changed it for;
