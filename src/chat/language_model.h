@@ -37,6 +37,7 @@ struct LanguageMemory {
   uint64_t weight_bytes = 0;    // as the file has them
   uint64_t position_bytes = 0;  // LanguageFacts::position_bytes
   uint64_t token_bytes = 0;     // of each token of a prompt while it is read, at most
+  uint64_t state_bytes = 0;     // LanguageFacts::state_bytes
 };
 
 // How the token after a text is chosen.

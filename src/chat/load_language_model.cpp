@@ -39,14 +39,23 @@ class LlamaLanguage final : public LanguageModel {
   LanguageFacts facts_;
 };
 
-// Of what a block computes of a token, all of it at once: states and their norms, queries, keys and
-// values before and behind their turns, both halves of the feed-forward block and their product.
+// Of what the largest block computes of a token, all of it at once: hidden states and their norms;
+// queries, keys and values before and behind their turns, or what a recurrent layer mixes; both
+// halves of the feed-forward block, or of all experts that are asked, and their product.
 uint64_t bytes_of_token(const llama::Config& c) {
-  constexpr int64_t kStates = 4;
+  constexpr int64_t kHidden = 4;
   constexpr int64_t kQueries = 3;
-  const int64_t columns =
-      kStates * c.width + kQueries * c.heads * c.head_dim + 4 * c.key_width() + 3 * c.feed_forward;
-  return static_cast<uint64_t>(columns) * sizeof(float);
+  const int64_t mixed =
+      c.recurrence == llama::Recurrence::ShortConv
+          ? c.width
+          : kQueries * (2 * c.delta_key_width() + c.delta_value_width()) + c.delta_value_width();
+  int64_t most = 0;
+  for (const llama::LayerConfig& own : c.layer) {
+    const int64_t attention = kQueries * c.heads * own.head_dim + 4 * own.key_width();
+    const int64_t inner = own.feed_forward + (own.experts ? c.used_experts * c.expert_columns : 0);
+    most = std::max(most, (own.attends ? attention : mixed) + 3 * inner);
+  }
+  return static_cast<uint64_t>(kHidden * c.width + most) * sizeof(float);
 }
 
 class LlamaFile final : public WritingFile {
@@ -60,7 +69,8 @@ class LlamaFile final : public WritingFile {
 
   [[nodiscard]] LanguageMemory memory(Precision precision) const override {
     LanguageMemory memory{.position_bytes = config_.cache_bytes(llama::cache_dtype(precision)),
-                          .token_bytes = bytes_of_token(config_)};
+                          .token_bytes = bytes_of_token(config_),
+                          .state_bytes = config_.state_bytes()};
     for (const StoredTensor& tensor : file_.tensors) {
       // The table of tokens is the last product's matrix, too, where there is no other.
       const bool is_twice =

@@ -62,7 +62,8 @@ std::optional<WritingRoom> WhatFits::of(const CatalogueEntry& entry) {
   }
   return room({.memory = {.weight_bytes = entry.download_bytes,
                           .position_bytes = entry.writing->position_bytes,
-                          .token_bytes = entry.writing->token_bytes},
+                          .token_bytes = entry.writing->token_bytes,
+                          .state_bytes = 0},
                .trained_context = entry.writing->context});
 }
 

@@ -14,9 +14,11 @@ namespace {
 constexpr uint64_t kMegabyte = 1'000'000;
 
 // A gigabyte of weights; a token of texts takes 100 KB, with what is copied while they grow 150.
-const WritingNeeds kNeeds{
-    .memory = {.weight_bytes = 1000 * kMegabyte, .position_bytes = 100'000, .token_bytes = 100'000},
-    .trained_context = 40960};
+const WritingNeeds kNeeds{.memory = {.weight_bytes = 1000 * kMegabyte,
+                                     .position_bytes = 100'000,
+                                     .token_bytes = 100'000,
+                                     .state_bytes = 0},
+                          .trained_context = 40960};
 constexpr uint64_t kFixed = 1000 * kMegabyte + kPromptPiece * 100'000;
 
 place::DeviceMemory memory(std::string device, uint64_t spare) {

@@ -31,7 +31,11 @@ struct GrowingMemory {
 // Of a language model with room for so many tokens of all its texts, the most wanted first.
 [[nodiscard]] inline GrowingMemory memory_of_texts(const LanguageMemory& memory,
                                                    std::vector<int64_t> tokens) {
-  const uint64_t work = static_cast<uint64_t>(kPromptPiece) * memory.token_bytes;
+  // Of four texts that rest at least, of one that is written and of one that is copied
+  // (GenerationQueue::Limits::kept_state_bytes).
+  constexpr uint64_t kStates = 6;
+  const uint64_t work =
+      static_cast<uint64_t>(kPromptPiece) * memory.token_bytes + kStates * memory.state_bytes;
   return {.work_bytes = work,
           .unmeasured_bytes = memory.weight_bytes + work,
           // While pages grow those that were there stay until they are copied: half of all
