@@ -31,7 +31,8 @@ TURN_ON = "Turn on the hall lamp."
 # What the assistant said before it says again: SmolLM2 calls no tools by itself.
 CALL = '<tool_call>{"name": "HassTurnOn", "arguments": {"name": "hall"}}</tool_call>'
 FRANCE = "What is the capital of France? Answer in one sentence."
-PARAMETERS = {"type": "object", "properties": {"name": {"type": "string", "enum": ["hall", "desk"]}, "domain": {"type": "array", "items": {"type": "string", "enum": ["light"]}, "maxItems": 1}}, "required": [], "additionalProperties": False}
+PARAMETERS = {"type": "object", "properties": {"name": {"type": "string", "enum": ["hall", "desk"]}, "floor": {"type": "integer", "minimum": 0, "maximum": 9}}, "required": ["name"], "additionalProperties": False}
+CONTEXT = 1024  # ollama's package leaves out of a tool what would end a list, and so small a model may go on for ever
 ANSWER = {"type": "object", "properties": {"speech": {"type": "string", "maxLength": 40}}, "required": ["speech"], "additionalProperties": False}
 
 
@@ -127,7 +128,7 @@ class HomeAssistantChats(Program):
 
     async def by_ollama(self, log, structure=None, **options):
         """The integration is set up, and answers."""
-        entry, subentry = self.entry({"url": self.server.address, "api_key": KEY}, {"model": MODEL, "num_ctx": 8192, "keep_alive": -1, "think": False, "max_history": 20} | options, self.ollama)
+        entry, subentry = self.entry({"url": self.server.address, "api_key": KEY}, {"model": MODEL, "num_ctx": CONTEXT, "keep_alive": -1, "think": False, "max_history": 20} | options, self.ollama)
         await self.ollama.async_setup_entry(self.hass, entry)
         entity = self.ollama_entity.OllamaBaseLLMEntity(entry, subentry)
         entity.hass = self.hass
@@ -169,11 +170,15 @@ class HomeAssistantChats(Program):
             assert not call.content and call.tool_calls[0].id, call
 
     def check_form(self):
-        """With tools beside it: the model may call one in place of the answer."""
+        """With tools beside it the model may call one in place of the answer."""
+        asked = "Say that the lamp is on."
         for way in self.ways():
-            for api in (None, Api()):
-                content = self.run(way(self.conversation("Say that the lamp is on.", api=api), structure=ANSWER, max_tokens=100))
-                assert api and api.called or set(json.loads(content[-1].content)) == {"speech"}, content
+            content = self.run(way(self.conversation(asked), structure=ANSWER, max_tokens=100))
+            assert set(json.loads(content[-1].content)) == {"speech"}, content
+        for way in self.ways()[1:]:
+            api = Api()
+            content = self.run(way(self.conversation(asked, api=api), structure=ANSWER, max_tokens=100))
+            assert api.called or set(json.loads(content[-1].content)) == {"speech"}, content
 
     def check_errors(self):
         """What is wrong is told to who converses, once."""
@@ -182,11 +187,14 @@ class HomeAssistantChats(Program):
                 self.run(way(self.conversation("word " * 20000)))
                 raise AssertionError("wanted an error")
             except (self.error, ollama.ResponseError) as told:  # which it lets through where a stream begins with it
-                assert "maximum context length is 8192" in str(told), told
+                assert f"maximum context length is {CONTEXT}" in str(told), told
 
-    def check_context_that_no_model_has(self):
-        """Passed over, as ollama does."""
-        assert "Paris" in self.run(self.by_ollama(self.conversation(FRANCE), num_ctx=131072))[-1].content
+    def check_context_that_is_not_there(self):
+        try:
+            self.run(self.by_ollama(self.conversation(FRANCE), num_ctx=8192))
+            raise AssertionError("wanted an error")
+        except ollama.ResponseError as told:
+            assert "8192 tokens are wanted" in str(told), told
 
 
 class Refused(Exception):
@@ -273,7 +281,7 @@ class OpenWebUiChats(Program):
         assert "".join(one["message"]["content"] for one in lines) == whole["message"]["content"] and lines[-1]["done"], lines
 
     def check_errors(self):
-        for text, word in (("word " * 20000, "maximum context length is 8192"),):
+        for text, word in (("word " * 20000, f"maximum context length is {CONTEXT}"),):
             try:
                 self.ask(lambda: self.routes.generate_chat_completion(self.request, self.conversation(text, stream=True), 0, None))
                 raise AssertionError("wanted an error")
@@ -291,7 +299,7 @@ def main():
     for kind in skipped:
         print(f"skipped: there is no {sources}/{kind.FOLDER}")
     with tempfile.TemporaryDirectory() as home:
-        server = Server(program, weights, home, ["--wyoming-port", "0", "--voice-model", "builtin", "--chat-model", f"{weights}/{CHAT_MODEL}"], {"MYNAH_API_KEYS": KEY})
+        server = Server(program, weights, home, ["--wyoming-port", "0", "--chat-context", str(CONTEXT), "--voice-model", "builtin", "--chat-model", f"{weights}/{CHAT_MODEL}"], {"MYNAH_API_KEYS": KEY})
         passed = failed = 0
         try:
             for kind in kinds:
