@@ -1,0 +1,83 @@
+// Opens what makes vectors, by its architecture, and has it make some.
+#include <algorithm>
+#include <utility>
+
+#include "chat/embedding_model.h"
+#include "models/bert/checkpoint.h"
+#include "models/bert/model.h"
+#include "speech/weight_cache.h"
+#include "tensor/device_error.h"
+
+namespace mynah {
+namespace {
+
+class BertEmbeddings final : public EmbeddingModel {
+ public:
+  explicit BertEmbeddings(std::shared_ptr<const bert::Model> model)
+      : model_(std::move(model)),
+        facts_({.architecture = std::string(bert::kArchitecture),
+                .vocabulary = model_->config().vocabulary,
+                .longest = model_->config().longest,
+                .width = model_->config().width,
+                .normalized = model_->config().normalized}) {}
+
+  [[nodiscard]] const EmbeddingFacts& facts() const override { return facts_; }
+
+  [[nodiscard]] Result<std::vector<float>> embed(const TokenTexts& texts) const override {
+    return or_device_error([&] {
+      std::vector<int32_t> tokens;
+      Lengths lengths;
+      for (const auto& text : texts) {
+        tokens.insert(tokens.end(), text.begin(), text.end());
+        lengths.add(std::ssize(text));
+      }
+      return model_->pool(model_->forward(tokens, lengths), lengths);
+    });
+  }
+
+ private:
+  std::shared_ptr<const bert::Model> model_;
+  EmbeddingFacts facts_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
+    const std::string& path, const EmbeddingLoadOptions& options, Backend& backend) {
+  MYNAH_TRY(const TensorFile file, bert::open_checkpoint(path));
+  auto config = bert::Config::read(file);
+  if (!config) {
+    return std::unexpected(std::move(config).error().while_doing(path));
+  }
+  return or_device_error([&]() -> Result<std::shared_ptr<const EmbeddingModel>> {
+    MYNAH_TRY(
+        auto model,
+        bert::Model::load(file, *config,
+                          {.backend = &backend,
+                           .storage = options.storage,
+                           .precision = options.precision,
+                           .cache = open_weight_cache(path, options.cache_folder, options.storage,
+                                                      options.precision, backend)}));
+    return std::make_shared<const BertEmbeddings>(std::move(model));
+  });
+}
+
+// Two texts of unlike lengths, or as many as the model's longest one needs, of tokens all over the
+// vocabulary.
+Result<Probe> probe_embedding_model(const EmbeddingModel& model) {
+  constexpr int64_t kTextTokens = 40;
+  constexpr int64_t kStride = 7919;  // a prime: no vocabulary is a multiple of it
+  const EmbeddingFacts& facts = model.facts();
+  TokenTexts texts;
+  for (int64_t i = 0; i < kProbeTokens; ++i) {
+    if (i % std::min(kTextTokens, facts.longest) == 0) {
+      texts.emplace_back();
+    }
+    texts.back().push_back(static_cast<int32_t>((i + 1) * kStride % facts.vocabulary));
+  }
+  MYNAH_TRY(std::vector<float> vectors, model.embed(texts));
+  return Probe{.stages = {{.stage = "embed", .values = std::move(vectors)}},
+               .sound_s = static_cast<double>(kProbeTokens)};
+}
+
+}  // namespace mynah
