@@ -37,6 +37,10 @@ StageGroup writing_group() {
   return kLlmGroup;
 }
 
+StageGroup embedding_group() {
+  return kEmbedGroup;
+}
+
 Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile& file) {
   return place_detector(state_, file);
 }
@@ -52,6 +56,10 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
 Result<std::shared_ptr<const LanguageModel>> Placer::language(
     const LanguageFile& file, const std::shared_ptr<const WritingFile>& opened) {
   return place_language(state_, file, opened);
+}
+
+Result<std::shared_ptr<const EmbeddingModel>> Placer::embeddings(const EmbeddingFile& file) {
+  return place_embeddings(state_, file);
 }
 
 Status Placer::check_request() const {

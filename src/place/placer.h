@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "chat/embedding_model.h"
 #include "chat/language_model.h"
 #include "place/state/placement_state.h"
 #include "place/terms/workload.h"
@@ -17,12 +18,13 @@
 
 namespace mynah::place {
 
-// What the placer's detectors, its models that hear, its voices and its models that write are
-// called where nothing of them is open yet: what is asked of the request.
+// What the placer's detectors, its models that hear, its voices, its models that write and those
+// that make vectors are called where nothing of them is open yet: what is asked of the request.
 [[nodiscard]] StageGroup detecting_group();
 [[nodiscard]] StageGroup hearing_group();
 [[nodiscard]] StageGroup speaking_group();
 [[nodiscard]] StageGroup writing_group();
+[[nodiscard]] StageGroup embedding_group();
 
 class Placer {
  public:
@@ -51,6 +53,7 @@ class Placer {
   // `opened`: open_writing() of it, so that whoever wants its words reads it once.
   Result<std::shared_ptr<const LanguageModel>> language(
       const LanguageFile& file, const std::shared_ptr<const WritingFile>& opened);
+  Result<std::shared_ptr<const EmbeddingModel>> embeddings(const EmbeddingFile& file);
 
   // What a model is called that was placed, or asked for, before.
   [[nodiscard]] ModelId id_of(const ModelFile& file) const;

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "models/whisper/tiny_model.h"
 #include "place/kinds/detector/detector_wire.h"
+#include "place/kinds/embed/embed_wire.h"
 #include "place/kinds/kinds.h"
 #include "place/kinds/llm/llm_wire.h"
 #include "place/kinds/voice/voice_wire.h"
@@ -186,6 +187,19 @@ void use_answer(Ask what, Bytes bytes) {
                                                             .position_bytes = 1}));
       break;
     }
+    case Ask::OpenEmbedder: {
+      EmbeddingFacts facts;
+      static_cast<void>(read(bytes, facts) && is_possible(facts));
+      break;
+    }
+    case Ask::Embed: {
+      std::vector<float> vectors;
+      static_cast<void>(
+          read(bytes, vectors) &&
+          is_possible(vectors, {{1, 2}, {3}},
+                      {.architecture = {}, .vocabulary = 100, .longest = 100, .width = 2}));
+      break;
+    }
     case Ask::FindVoice: {
       VoiceFacts facts;
       static_cast<void>(read(bytes, facts));
@@ -259,6 +273,11 @@ void use_request(Ask what, Bytes bytes) {
     }
     case Ask::OpenLanguage: {
       LanguageFile file;
+      reader(file, device);
+      break;
+    }
+    case Ask::OpenEmbedder: {
+      EmbeddingFile file;
       reader(file, device);
       break;
     }

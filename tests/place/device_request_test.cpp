@@ -102,7 +102,7 @@ TEST(DeviceRequest, IsDescribedInTheFewestWords) {
         {"stt.encoder=cuda,cpu,stt.decoder=cpu", "stt.encoder=cuda:0,cpu,stt.decoder=cpu"},
         {"vad=auto,stt=auto,tts=auto", "auto"},
         {"stt=cuda+cuda:1,cpu,tts=cpu", "stt=cuda:0+cuda:1,cpu,tts=cpu"},
-        {"ref,tts=auto", "vad=ref,stt=ref,tts=auto,llm=ref"}}) {
+        {"ref,tts=auto", "vad=ref,stt=ref,tts=auto,llm=ref,embed=ref"}}) {
     EXPECT_EQ(describe(parsed(text)), wanted) << text;
   }
 }

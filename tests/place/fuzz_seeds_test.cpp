@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "place/kinds/embed/embed_wire.h"
 #include "place/kinds/kinds.h"
 #include "place/kinds/llm/llm_wire.h"
 #include "place/kinds/voice/voice_questions.h"
@@ -108,6 +109,12 @@ Seeds answers() {
                                                                        .trained_context = 2048,
                                                                        .context = 512,
                                                                        .position_bytes = 64})},
+      {"answer_open_embedder", answer(Ask::OpenEmbedder, EmbeddingFacts{.architecture = "bert",
+                                                                        .vocabulary = 100,
+                                                                        .longest = 32,
+                                                                        .width = 2,
+                                                                        .normalized = true})},
+      {"answer_embed", answer(Ask::Embed, std::vector<float>{0.5F, -1, 0, 1})},
       {"answer_write",
        answer(Ask::Write,
               std::vector<ChosenToken>{
@@ -137,6 +144,8 @@ Seeds answers() {
        request(Ask::OpenVoice, VoiceModelFile{.family = "kokoro", .path = "/m"}, card, card)},
       {"request_open_language",
        request(Ask::OpenLanguage, LanguageFile{.path = "/m", .context = 512}, card)},
+      {"request_open_embedder", request(Ask::OpenEmbedder, EmbeddingFile{.path = "/m"}, card)},
+      {"request_embed", request(Ask::Embed, TokenTexts{{1, 2}, {3}})},
       {"request_write",
        request(Ask::Write, uint64_t{1},
                StepRequest{.forks = {{.from = 1, .to = 2, .length = 3}},

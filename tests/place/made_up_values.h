@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "place/kinds/detector/detector_wire.h"
+#include "place/kinds/embed/embed_wire.h"
 #include "place/kinds/llm/llm_wire.h"
 #include "place/kinds/voice/voice_wire.h"
 #include "place/kinds/windows/windows_wire.h"

@@ -18,7 +18,7 @@ TEST(Stage, IsFoundByItsName) {
 
 TEST(Stage, GroupsHoldEachStageOnce) {
   size_t held = 0;
-  for (const StageGroup group : {kVadGroup, kSttGroup, kTtsGroup, kLlmGroup}) {
+  for (const StageGroup group : {kVadGroup, kSttGroup, kTtsGroup, kLlmGroup, kEmbedGroup}) {
     for (const Stage stage : stages_of(group)) {
       EXPECT_EQ(group_of(stage), group);
       EXPECT_TRUE(stage_name(stage).starts_with(group_name(group)));

@@ -70,13 +70,14 @@ using AllTypes = ::testing::Types<
     Passing<VoiceFile>, Passing<DetectorFile>, Passing<WindowsFile>, Passing<VoiceModelFile>,
     Passing<LanguageFile>, Passing<LanguageFacts>, Passing<TokenPenalty>, Passing<TokenWish>,
     Passing<TextStep>, Passing<TextFork>, Passing<StepRequest>, Passing<LikelyToken>,
-    Passing<ChosenToken>, Passing<StageDevice>, Passing<AnotherMynah>, Passing<WindowsQuestion>,
-    Passing<HeardAnswer>, Passing<ProbeQuestion>, Passing<VoiceQuestion>, Passing<VoiceAnswer>,
-    Passing<ClauseQuestion>, Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>,
-    Passing<VoiceReading>, Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>,
-    Passing<Probe>, Passing<ProbeTime>, Passing<ProbeReport>, Passing<WindowMemory>,
-    Passing<FullWindow>, Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>,
-    Passing<WakeState>, Passing<Proof>, Passing<Distrust>, Passing<Reference>>;
+    Passing<ChosenToken>, Passing<EmbeddingFile>, Passing<EmbeddingFacts>, Passing<StageDevice>,
+    Passing<AnotherMynah>, Passing<WindowsQuestion>, Passing<HeardAnswer>, Passing<ProbeQuestion>,
+    Passing<VoiceQuestion>, Passing<VoiceAnswer>, Passing<ClauseQuestion>, Passing<DeviceSettings>,
+    Passing<Fault>, Passing<DetectorFacts>, Passing<VoiceReading>, Passing<VoiceModelFacts>,
+    Passing<StageReport>, Passing<ProbeStage>, Passing<Probe>, Passing<ProbeTime>,
+    Passing<ProbeReport>, Passing<WindowMemory>, Passing<FullWindow>, Passing<OperationOutcome>,
+    Passing<Measurement>, Passing<Error>, Passing<WakeState>, Passing<Proof>, Passing<Distrust>,
+    Passing<Reference>>;
 TYPED_TEST_SUITE(Wire, AllTypes);
 
 TYPED_TEST(Wire, EveryFieldPasses) {
@@ -214,7 +215,7 @@ TEST(Wire, AnEnumHasNoValueThatItDoesNotKnow) {
   };
   EXPECT_TRUE(refused(ErrorCode::Usage));
   EXPECT_TRUE(refused(FaultKind::Stop));
-  EXPECT_TRUE(refused(kLlmGroup));
+  EXPECT_TRUE(refused(kEmbedGroup));
   EXPECT_TRUE(refused(Precision::Fast));
   EXPECT_TRUE(refused(static_cast<DType>(kDTypeCount - 1)));
   const auto number_of_stages = static_cast<uint8_t>(all_stages().size());

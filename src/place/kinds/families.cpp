@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "chat/embedding_model.h"
 #include "speech/hibari/load_hibari.h"
 #include "speech/kokoro/load_kokoro.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/piper/load_piper.h"
 #include "speech/window_model.h"
 #include "store/catalogue.h"
+#include "store/catalogue_embeddings.h"
 #include "store/speech_models.h"
 
 namespace mynah::place {
@@ -42,6 +44,12 @@ Status check_kokoro_model(const StoredModel& model, Backend& backend) {
   return check_kokoro(model.path(), backend);
 }
 
+Status check_embeddings(const StoredModel& model, Backend& backend) {
+  MYNAH_TRY_STATUS(load_embedding_model(
+      model.path(), {.storage = {}, .precision = Precision::Fast, .cache_folder = {}}, backend));
+  return {};
+}
+
 template <auto kLoad>
 Status check_voice(const StoredModel& model, Backend& backend) {
   VoiceModelFile file;
@@ -61,10 +69,11 @@ Status check_english_phonemes(const StoredModel& model, Backend& backend) {
   return {};
 }
 
-constexpr std::array<FamilyLoader, 5> kLoaders = {
+constexpr std::array<FamilyLoader, 6> kLoaders = {
     {{.name = "whisper", .voice = nullptr, .check = check_whisper},
      {.name = "kokoro", .voice = load_kokoro_voice, .check = check_kokoro_model},
      {.name = kEnglishPhonemes, .voice = nullptr, .check = check_english_phonemes},
+     {.name = kEmbeddingFamily, .voice = nullptr, .check = check_embeddings},
      {.name = "hibari", .voice = load_hibari_voice, .check = check_voice<load_hibari_voice>},
      {.name = "piper", .voice = load_piper_voice, .check = check_voice<load_piper_voice>}}};
 

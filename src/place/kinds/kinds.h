@@ -3,6 +3,7 @@
 #pragma once
 
 #include "place/kinds/detector/detector.h"
+#include "place/kinds/embed/embed.h"
 #include "place/kinds/llm/llm.h"
 #include "place/kinds/voice/voice.h"
 #include "place/kinds/windows/windows.h"

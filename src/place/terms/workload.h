@@ -61,8 +61,18 @@ struct LanguageFile {
   bool operator==(const LanguageFile&) const = default;
 };
 
+// A model that makes vectors of texts: a GGUF file, or a folder of sentence-transformers.
+struct EmbeddingFile {
+  std::string path;
+  Precision precision = Precision::Fast;
+  std::string cache_folder;  // for packed weights; empty: none
+
+  bool operator==(const EmbeddingFile&) const = default;
+};
+
 // A model of any kind: the stages of one group. Their order is that of kinds().
-using ModelFile = std::variant<DetectorFile, WindowsFile, VoiceModelFile, LanguageFile>;
+using ModelFile =
+    std::variant<DetectorFile, WindowsFile, VoiceModelFile, LanguageFile, EmbeddingFile>;
 
 [[nodiscard]] inline StageGroup group_of(const ModelFile& file) {
   return static_cast<StageGroup>(file.index());

@@ -54,6 +54,8 @@ enum class Ask : uint32_t {
   Check,          // string device ->
   FullWindow,     // -> FullWindow of the open windows
   NewLane,        // its kWorkerDescriptors, beside the bytes ->
+  OpenEmbedder,   // EmbeddingFile, StageDevice -> EmbeddingFacts
+  Embed,          // TokenTexts -> vectors, one behind the other
 };
 
 // The kind of an answer.
