@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/ascii.h"
+#include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
 #include "store/catalogue_speech.h"
 #include "store/families.h"
@@ -151,6 +152,7 @@ std::vector<CatalogueEntry> make_catalogue() {
       silero()};
   std::ranges::move(speech_entries(), std::back_inserter(entries));
   std::ranges::move(language_entries(), std::back_inserter(entries));
+  std::ranges::move(embedding_entries(), std::back_inserter(entries));
   return entries;
 }
 

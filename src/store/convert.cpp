@@ -16,8 +16,11 @@
 #include "formats/gguf_writer.h"
 #include "formats/json.h"
 #include "formats/open.h"
+#include "models/bert/checkpoint.h"
+#include "models/bert/config.h"
 #include "models/kokoro/checkpoint.h"
 #include "models/whisper/stored_form.h"
+#include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
 #include "store/files.h"
 #include "tensor/quantize.h"
@@ -91,6 +94,17 @@ DType storage_in_kokoro(const StoredTensor& tensor, DType wanted) {
     return DType::I8;
   }
   return wanted;
+}
+
+// Positions and kinds of sentences are only added. Words are looked up row by row, for which there
+// is no int8 form.
+DType storage_in_bert(const StoredTensor& tensor, DType wanted) {
+  const bool table = tensor.name == "token_embd.weight";
+  const bool added = tensor.name == "position_embd.weight" || tensor.name == "token_types.weight";
+  const DType storage = table && wanted == DType::I8 ? DType::F16 : wanted;
+  const bool rounded = is_matrix(tensor) && !added &&
+                       (!is_block_type(storage) || tensor.shape[1] % block_elements(storage) == 0);
+  return rounded ? storage : tensor.dtype;
 }
 
 // Bytes of one tensor in another type, and its scales where that is int8.
@@ -233,6 +247,15 @@ Result<Plan> plan_kokoro(const TensorFile& file, const std::string& source) {
               .owner = std::move(checkpoint.owner)};
 }
 
+Result<Plan> plan_bert(TensorFile& file) {
+  MYNAH_TRY(file, bert::as_gguf(std::move(file)));
+  MYNAH_TRY_STATUS(bert::Config::read(file));
+  return Plan{.family = std::string(kEmbeddingFamily),
+              .tensors = file.tensors,
+              .metadata = {file.metadata.begin(), file.metadata.end()},
+              .storage_of = storage_in_bert};
+}
+
 Plan plan_silero(const TensorFile& file) {
   // Silero is small, and its weights are computed with in f32.
   Plan plan{.family = "silero", .tensors = {}, .metadata = {}};
@@ -258,9 +281,13 @@ Result<Plan> make_plan(TensorFile& file, const std::string& source, const std::s
   if (looks_like_silero(file)) {
     return plan_silero(file);
   }
+  if (bert::looks_like_folder(file)) {
+    return plan_bert(file);
+  }
   return fail(ErrorCode::Unsupported,
-              fmt::format("{}: wanted a Whisper, Silero or Kokoro model or a language model's "
-                          "GGUF, found {} tensors that are none's, the first named '{}'",
+              fmt::format("{}: wanted a Whisper, Silero or Kokoro model, an embedding "
+                          "model's folder or a language model's GGUF, found {} tensors that are "
+                          "none's, the first named '{}'",
                           source, file.tensors.size(),
                           file.tensors.empty() ? "" : file.tensors.front().name));
 }
@@ -347,19 +374,23 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
     licence = text != nullptr ? *text : "";
   }
   if (looks_like_language(file)) {
+    const bool encodes = bert::is_encoder(file);
+    if (encodes) {
+      MYNAH_TRY_STATUS(bert::Config::read(file));
+    }
     if (options.storage) {
       return fail(ErrorCode::Unsupported,
-                  fmt::format("{}: a language model keeps the types that its file has; wanted none "
-                              "with --type, or a file of that type",
-                              source));
+                  fmt::format("{}: {} keeps the types that its file has; wanted none with --type, "
+                              "or a file of that type",
+                              source, encodes ? "an embedding model" : "a language model"));
     }
     MYNAH_TRY_STATUS(copy_whole(source, target, observer, stop));
-    return Converted{.family = std::string(kLanguageFamily),
+    return Converted{.family = std::string(encodes ? kEmbeddingFamily : kLanguageFamily),
                      .storage = main_type(file.tensors),
                      .licence = std::move(licence)};
   }
   MYNAH_TRY(Plan plan, make_plan(file, source, options.name));
-  plan.metadata.insert_or_assign("general.architecture", plan.family);
+  plan.metadata.emplace("general.architecture", plan.family);  // bert's own is its architecture
   plan.metadata.insert_or_assign("general.name", options.name);
   if (!licence.empty()) {
     plan.metadata.insert_or_assign(kLicenceKey, licence);

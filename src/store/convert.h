@@ -31,7 +31,9 @@ struct Converted {
 // config.json or vocab.json beside it, or Kokoro-82M's. Its int8 weights stay int8 with their
 // scales. With a storage type, matrices are rounded to it once; norms, biases and positions stay as
 // they are, and so does a matrix whose rows are no whole blocks. Kokoro's convolutions are rounded
-// too, to int8 where a block type is wanted. A language model's GGUF is copied as it is. Fails with
+// too, to int8 where a block type is wanted. A
+// language model's GGUF and an embedding model's are copied as they are; an embedding model's
+// folder becomes what llama.cpp's converter makes of it (models/bert/checkpoint.h). Fails with
 // Unsupported for a model of another family and for a storage type that is not written.
 Result<Converted> convert_model(const std::string& source, const std::string& target,
                                 const ConvertOptions& options, StoreObserver& observer,

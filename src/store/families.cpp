@@ -8,6 +8,7 @@
 
 #include "models/piper/voice_config.h"
 #include "store/catalogue.h"
+#include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
 #include "store/speech_models.h"
 
@@ -56,7 +57,7 @@ std::vector<InstalledVoice> voices_of_piper(const SpeechModel& model) {
   return voices;
 }
 
-constexpr std::array<ModelFamily, 9> kFamilies = {{
+constexpr std::array<ModelFamily, 10> kFamilies = {{
     {.name = "whisper", .title = "Whisper", .kind = FamilyKind::SpeechToText},
     {.name = "silero", .title = "Silero", .kind = FamilyKind::VoiceActivity},
     {.name = "kokoro",
@@ -93,13 +94,15 @@ constexpr std::array<ModelFamily, 9> kFamilies = {{
      .rank = {.of_english = 2, .of_others = 2},
      .voices = voices_of_piper},
     {.name = kLanguageFamily, .title = "Language model", .kind = FamilyKind::Language},
+    {.name = kEmbeddingFamily, .title = "Embedding model", .kind = FamilyKind::Embeddings},
 }};
 
 }  // namespace
 
 std::string_view name(FamilyKind kind) {
-  constexpr std::array<std::string_view, 6> kNames = {
-      "speech to text", "voice activity", "speech", "voices", "phonemes", "language model"};
+  constexpr std::array<std::string_view, 7> kNames = {
+      "speech to text", "voice activity", "speech",    "voices",
+      "phonemes",       "language model", "embeddings"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -14,10 +14,18 @@ struct InstalledVoice;
 struct SpeechModel;
 
 // What a family is for.
-enum class FamilyKind : uint8_t { SpeechToText, VoiceActivity, Speech, Voices, Phonemes, Language };
+enum class FamilyKind : uint8_t {
+  SpeechToText,
+  VoiceActivity,
+  Speech,
+  Voices,
+  Phonemes,
+  Language,
+  Embeddings
+};
 
 // As users call it: "speech to text", "voice activity", "speech", "voices", "phonemes",
-// "language model".
+// "language model", "embeddings".
 [[nodiscard]] std::string_view name(FamilyKind kind);
 
 // A language that a model was taught, and its English name.

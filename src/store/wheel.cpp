@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -36,10 +37,18 @@ std::vector<std::string> candidates(const ZipArchive& archive, std::string_view 
   return names;
 }
 
-// Configuration and vocabulary lie beside the model.
-bool goes_with(std::string_view member, const std::string& folder) {
-  return fs::path(member).parent_path().string() == folder &&
-         (member.ends_with(".json") || member.ends_with(".txt"));
+// Configuration and vocabulary lie beside the model, or a folder below it (sentence-transformers'
+// 1_Pooling/config.json): that folder, "" where it is the model's, none where they are another's.
+std::optional<std::string> place_beside(std::string_view member, const std::string& folder) {
+  const fs::path own = fs::path(member).parent_path();
+  if (!member.ends_with(".json") && !member.ends_with(".txt")) {
+    return std::nullopt;
+  }
+  if (own.string() == folder) {
+    return std::string();
+  }
+  const bool below = own.parent_path().string() == folder && is_model_name(own.filename().string());
+  return below ? std::optional(own.filename().string()) : std::nullopt;
 }
 
 }  // namespace
@@ -85,8 +94,10 @@ Result<std::string> extract_model(const ZipArchive& archive, const std::string& 
     const std::string model_folder = fs::path(names.front()).parent_path().string();
     size_t companions = 0;
     for (const ZipMember& member : archive.members()) {
-      if (goes_with(member.name, model_folder)) {
-        MYNAH_TRY_STATUS(extract_member(archive, member.name, "", folder, stop));
+      if (const auto place = place_beside(member.name, model_folder)) {
+        const std::string target = place->empty() ? folder : fmt::format("{}/{}", folder, *place);
+        MYNAH_TRY_STATUS(make_folders(target));
+        MYNAH_TRY_STATUS(extract_member(archive, member.name, "", target, stop));
         ++companions;
       }
     }

@@ -396,5 +396,27 @@ TEST(StoreFolders, come_from_the_environment) {
   EXPECT_EQ(set.cache, "/c/mynah");
 }
 
+TEST_F(StoreVerbs, an_embedding_models_folder_becomes_one_file) {
+  const std::string tiny = mynah::test::source_path("tests/models/bert/golden/tiny");
+  const Outcome imported = mynah({"import", tiny});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  const auto file = open_tensor_file(folder / "home/models/tiny/model.gguf");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(std::get<std::string>(file->metadata.at("general.architecture")), "bert");
+  EXPECT_EQ(std::get<int64_t>(file->metadata.at("bert.pooling_type")), 1);
+  EXPECT_EQ(std::get<int64_t>(file->metadata.at("mynah.embedding.longest")), 12);
+  EXPECT_THAT(mynah({"models", "list"}).out, HasSubstr("embeddings"));
+  EXPECT_EQ(mynah({"import", tiny, "--name", "half", "--type", "f16"}).code, 0);
+  const auto half = open_tensor_file(folder / "home/models/half/model.gguf");
+  ASSERT_TRUE(half) << half.error().message;
+  EXPECT_EQ(half->find("blk.0.ffn_up.weight")->dtype, DType::F16);
+  EXPECT_EQ(half->find("position_embd.weight")->dtype, DType::F32);
+
+  const Outcome whole =
+      mynah({"import", mynah::test::source_path("tests/models/bert/golden/mean.gguf")});
+  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_THAT(mynah({"models", "show", "mean"}).out, HasSubstr("embedding"));
+}
+
 }  // namespace
 }  // namespace mynah::cli
