@@ -1,6 +1,7 @@
 #include "cli/verbs.h"
 
 #include "cli/chat/chat.h"
+#include "cli/chat/embed.h"
 #include "cli/chat/schema.h"
 #include "cli/command/version.h"
 #include "cli/completion.h"
@@ -30,6 +31,7 @@ std::vector<Verb> all_verbs() {
       verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),
       verb<SpeakCommand>("speak", "Turn text into speech."),
       verb<ChatCommand>("chat", "Converse with a language model, or ask it one thing."),
+      verb<EmbedCommand>("embed", "Make vectors of texts, to compare what they mean."),
       verb<SchemaCommand>("schema",
                           "Say whether texts keep to a schema, as answers would have to."),
       verb<ServeCommand>("serve", "Hear and speak for clients of OpenAI's API."),

@@ -63,7 +63,8 @@ Engine::Engine(PlacementWish placement, Surroundings surroundings)
       recognizers_([this] { housekeeper_.wake(); }),
       detectors_([this] { housekeeper_.wake(); }),
       synthesizers_([this] { housekeeper_.wake(); }),
-      chats_([this] { housekeeper_.wake(); }) {}
+      chats_([this] { housekeeper_.wake(); }),
+      embedders_([this] { housekeeper_.wake(); }) {}
 
 Result<std::unique_ptr<Engine>> Engine::create(PlacementWish placement, Surroundings surroundings) {
   MYNAH_TRY(placement.beside, open_placer(placement, surroundings));
@@ -77,12 +78,14 @@ std::chrono::milliseconds Engine::let_go_idle() {
   detectors_.let_go_idle(keep_alive_);
   synthesizers_.let_go_idle(keep_alive_);
   chats_.let_go_idle(keep_alive_);
+  embedders_.let_go_idle(keep_alive_);
   // What is held and due at once is looked for once a second; who sleeps longer is woken by words.
   constexpr std::chrono::milliseconds kSoonest{1000};
   constexpr std::chrono::hours kLatest{1};
   std::chrono::steady_clock::duration next = kLatest;
   for (const auto& due : {recognizers_.next_due(keep_alive_), detectors_.next_due(keep_alive_),
-                          synthesizers_.next_due(keep_alive_), chats_.next_due(keep_alive_)}) {
+                          synthesizers_.next_due(keep_alive_), chats_.next_due(keep_alive_),
+                          embedders_.next_due(keep_alive_)}) {
     next = std::min(next, due.value_or(kLatest));
   }
   return std::max(kSoonest, std::chrono::ceil<std::chrono::milliseconds>(next));
@@ -132,17 +135,24 @@ Result<Leases<OpenedChat>::Lease> Engine::chat(ChatWish wish, Warm warm) {
   return take(chats_, name, std::move(wish), warm, open_chat);
 }
 
+Result<Leases<OpenedEmbedder>::Lease> Engine::embedder(EmbedWish wish, Warm warm) {
+  const std::string name = check_embedding_model(wish, surroundings_.environment).value_or("");
+  return take(embedders_, name, std::move(wish), warm, open_embedder);
+}
+
 void Engine::unload() {
   recognizers_.let_go_unused();
   detectors_.let_go_unused();
   synthesizers_.let_go_unused();
   chats_.let_go_unused();
+  embedders_.let_go_unused();
 }
 
 size_t Engine::unload(const std::string& path) {
   const auto of = [&path](const std::string& name) { return path_of(name) == path; };
   return recognizers_.let_go_of(of).size() + detectors_.let_go_of(of).size() +
-         synthesizers_.let_go_of(of).size() + chats_.let_go_of(of).size();
+         synthesizers_.let_go_of(of).size() + chats_.let_go_of(of).size() +
+         embedders_.let_go_of(of).size();
 }
 
 std::vector<OpenModel> Engine::open_models() {
@@ -151,6 +161,7 @@ std::vector<OpenModel> Engine::open_models() {
   add_open(detectors_, OpenModel::Does::Detect, keep_alive_, all);
   add_open(synthesizers_, OpenModel::Does::Speak, keep_alive_, all);
   add_open(chats_, OpenModel::Does::Write, keep_alive_, all);
+  add_open(embedders_, OpenModel::Does::Embed, keep_alive_, all);
   return all;
 }
 
@@ -167,7 +178,8 @@ Result<size_t> Engine::try_open_models() {
   MYNAH_TRY(const size_t detected, try_each(detectors_));
   MYNAH_TRY(const size_t spoken, try_each(synthesizers_));
   MYNAH_TRY(const size_t written, try_each(chats_));
-  return heard + detected + spoken + written;
+  MYNAH_TRY(const size_t embedded, try_each(embedders_));
+  return heard + detected + spoken + written + embedded;
 }
 
 }  // namespace mynah::engine

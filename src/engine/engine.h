@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "engine/chat.h"
 #include "engine/detector.h"
+#include "engine/embed.h"
 #include "engine/leases.h"
 #include "engine/recognizer.h"
 #include "engine/surroundings.h"
@@ -24,7 +25,7 @@ namespace mynah::engine {
 
 // A model that is open.
 struct OpenModel {
-  enum class Does : uint8_t { Hear, Detect, Speak, Write };
+  enum class Does : uint8_t { Hear, Detect, Speak, Write, Embed };
 
   Does does = Does::Hear;
   std::string path;    // its file or folder; "": it is built in
@@ -71,6 +72,9 @@ class Engine {
                                                                      Warm warm = Warm::No);
   // As open_chat() refuses.
   [[nodiscard]] Result<Leases<OpenedChat>::Lease> chat(ChatWish wish, Warm warm = Warm::No);
+  // As open_embedder() refuses.
+  [[nodiscard]] Result<Leases<OpenedEmbedder>::Lease> embedder(EmbedWish wish,
+                                                               Warm warm = Warm::No);
 
   // Lets go of all that nobody holds.
   void unload();
@@ -111,6 +115,7 @@ class Engine {
   Leases<OpenedDetector> detectors_;
   Leases<OpenedSynthesizer> synthesizers_;
   Leases<OpenedChat> chats_;
+  Leases<OpenedEmbedder> embedders_;
   place::Housekeeper housekeeper_;  // the first to go
 };
 

@@ -1,6 +1,7 @@
 #include "engine/installed.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -8,27 +9,33 @@
 #include <fmt/format.h>
 
 #include "engine/store_folders.h"
-#include "store/families.h"
 
 namespace mynah::engine {
 
-namespace {
-
-std::optional<StoredModel> newest_for(const Store& store, FamilyKind kind) {
+std::optional<StoredModel> newest_model_for(const Store& store, FamilyKind kind) {
   std::vector<StoredModel> models = store.list();
   std::erase_if(models, [kind](const StoredModel& model) { return !is_for(model.family, kind); });
   const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
   return newest == models.end() ? std::nullopt : std::optional(std::move(*newest));
 }
 
-}  // namespace
+std::string name_of_path(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path named = fs::path(path).lexically_normal();
+  if (!named.has_filename()) {
+    return named.parent_path().filename().string();  // "models/minilm/"
+  }
+  std::error_code ignored;
+  // A folder's dots are no suffix: bge-small-en-v1.5.
+  return (fs::is_directory(named, ignored) ? named.filename() : named.stem()).string();
+}
 
 std::optional<StoredModel> newest_recogniser(const Store& store) {
-  return newest_for(store, FamilyKind::SpeechToText);
+  return newest_model_for(store, FamilyKind::SpeechToText);
 }
 
 std::optional<StoredModel> newest_language_model(const Store& store) {
-  return newest_for(store, FamilyKind::Language);
+  return newest_model_for(store, FamilyKind::Language);
 }
 
 const CatalogueEntry& detector_entry() {
@@ -41,7 +48,7 @@ std::optional<StoredModel> default_detector(const Store& store) {
   auto pulled = store.find(detector_entry().name);
   return pulled && is_for(pulled->family, FamilyKind::VoiceActivity)
              ? std::optional(*std::move(pulled))
-             : newest_for(store, FamilyKind::VoiceActivity);
+             : newest_model_for(store, FamilyKind::VoiceActivity);
 }
 
 Result<ResolvedModel> resolve_detector(const Store& store, const std::string& name) {

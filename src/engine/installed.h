@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "engine/surroundings.h"
+#include "store/families.h"
 #include "store/pull.h"
 #include "store/store.h"
 
@@ -18,6 +19,12 @@ namespace mynah::engine {
 
 // The same of language models.
 [[nodiscard]] std::optional<StoredModel> newest_language_model(const Store& store);
+
+// The same of models for anything.
+[[nodiscard]] std::optional<StoredModel> newest_model_for(const Store& store, FamilyKind kind);
+
+// What a model is called that is named by its file or folder: the last name of that.
+[[nodiscard]] std::string name_of_path(const std::string& path);
 
 // The voice detector that the catalogue has.
 [[nodiscard]] const CatalogueEntry& detector_entry();

@@ -64,6 +64,7 @@ def main():
             shutil.copy(ROOT / "tests/fuzz/corpus/profile/whole", profiles / f"{name}.json")
         silero = WEIGHTS / "silero/silero_vad_16k.safetensors"
         hibari, phonemes, tiny = (WEIGHTS / name for name in ("hibari", "phonemes", "tiny.en"))
+        minilm = WEIGHTS / "minilm"
         thinker = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
         schema, fits, other = folder / "schema.json", folder / "fits.json", folder / "other.json"
         schema.write_text(json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}))
@@ -97,6 +98,8 @@ def main():
             (["wer", "--model", tiny, "--explain", clips], 0, 2),
             (["chat", "--model", thinker, "--max-tokens", "4", "hello"], 0, 1),
             (["chat", "hello"], 3, 0),
+            (["embed", "--model", minilm, "--explain", "hello", "there"], 0, 3),
+            (["embed", "hello"], 3, 0),
             (["schema", schema], 0, 1),
             (["schema", schema, "--check", fits, "--check", other], 1, 2),
             (["models", "remove", "silero"], 0, 1),
@@ -135,7 +138,7 @@ def main():
             name = " ".join(str(word) for word in words[:2])
             tried.add(words[0])
             brought = {"silero": silero, "hibari": hibari}
-            wanted = [brought.get(word, word) for word in words if word in (*brought, *brought.values(), phonemes, tiny, thinker)]
+            wanted = [brought.get(word, word) for word in words if word in (*brought, *brought.values(), phonemes, tiny, thinker, minilm)]
             if missing := [str(weights) for weights in wanted if not weights.exists()]:
                 checks.skip(name, f"no {', '.join(missing)}")
                 continue

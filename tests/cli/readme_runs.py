@@ -25,6 +25,7 @@ STAND_INS = {"fortune": "echo 'You will hear from a bird.'", "aplay": "exec wc -
 MADE = ("texts/*", "*.vtt", "*.svg", "notes.*", "book.*", "sounds/*")
 SPEAKS = re.compile(r"\bmynah (speak|voices|phonemes)\b")
 THINKER = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+EMBEDDER = WEIGHTS / "minilm"
 
 
 def lines_of(text):
@@ -93,13 +94,16 @@ def main():
         if THINKER.exists():
             checks.ended("import smollm2", run(env, program, "import", THINKER, "--name", "smollm2"), 0)
             env["MYNAH_MAX_TOKENS"] = "40"  # a small model may never end
+        if EMBEDDER.is_dir():
+            checks.ended("import minilm", run(env, program, "import", EMBEDDER, "--name", "minilm"), 0)
         if VOICES.is_dir():
             checks.ended("import the voices", run(env, program, "import", VOICES), 0)
         for line in lines_of((ROOT / "README.md").read_text()):
             if line.startswith(NOT_HERE) or line in AT_A_TERMINAL:
                 continue
-            if "mynah chat" in line and not THINKER.exists():
-                checks.skip(line, f"no {THINKER}")
+            lacks = [model for verb, model in (("mynah chat", THINKER), ("mynah embed", EMBEDDER)) if verb in line and not model.exists()]
+            if lacks:
+                checks.skip(line, f"no {lacks[0]}")
                 continue
             if " jq " in line and not shutil.which("jq"):
                 checks.skip(line, "jq is not installed")

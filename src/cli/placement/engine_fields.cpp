@@ -17,8 +17,8 @@ std::string device_details() {
   return "--device takes auto (the fastest of what is proven), cpu, cuda or cuda:N (a card), ref\n"
          "and simt:0 (plain loops and a simulated card, to check against); a list in order of\n"
          "preference, such as cuda,cpu; a list for each group or stage, such as stt=cuda,tts=cpu\n"
-         "or tts.vocoder=cpu (vad, stt.encoder, stt.decoder, tts.acoustic, tts.vocoder, llm), in\n"
-         "which stt=cuda:0+cuda:1 hears with both at once; or\n"
+         "or tts.vocoder=cpu (vad, stt.encoder, stt.decoder, tts.acoustic, tts.vocoder, llm,\n"
+         "embed), in which stt=cuda:0+cuda:1 hears with both at once; or\n"
          "profile:NAME, as `mynah tune` measured. What is named alone is used or refused.\n";
 }
 

@@ -136,6 +136,11 @@ void ServeCommand::fields(Fields& fields) {
       "chat-context", "N", options_.service.chat_context,
       "Tokens that a conversation may have; 0: as many as its model was trained for; none: "
       "8192, or fewer where memory is short.");
+  fields
+      .option("embedding-model", "NAME", options_.service.embedding_model,
+              "The model that makes vectors where a request names none that is here; auto: the "
+              "newest.")
+      .completes(Complete::Models);
   engine::PlacementWish& placement = options_.service.placement;
   device_field(fields, placement.device, std::string(kDeviceHelp));
   limit_fields(fields, placement);
