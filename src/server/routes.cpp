@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "server/chat/completions.h"
+#include "server/chat/embeddings.h"
 #include "server/chat/responses.h"
 #include "server/compat/asr_webservice.h"
 #include "server/compat/kokoro.h"
@@ -80,6 +81,7 @@ std::vector<Route> all_routes(const RouteNeeds& needs) {
   std::ranges::move(job_routes(needs.jobs), std::back_inserter(routes));
   std::ranges::move(completion_routes(parts), std::back_inserter(routes));
   routes.push_back(responses_route(parts));
+  routes.push_back(embeddings_route(service));
   std::ranges::move(whisper_cpp_routes(parts), std::back_inserter(routes));
   std::ranges::move(asr_routes(parts), std::back_inserter(routes));
   std::ranges::move(model_change_routes(service), std::back_inserter(routes));

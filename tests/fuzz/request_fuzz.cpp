@@ -10,6 +10,7 @@
 #include "server/access/keys.h"
 #include "server/chat/completion_request.h"
 #include "server/chat/content_calls.h"
+#include "server/chat/embed_texts.h"
 #include "server/chat/responses_request.h"
 #include "server/compat/ollama_request.h"
 #include "server/hear/transcription_request.h"
@@ -66,6 +67,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (const auto responses = parse_responses(sent)) {
     MYNAH_CHECK(!responses->completion.goes_on, "it is a conversation");
+  }
+  const auto input = sent.object.find("input");
+  if (const auto embedded = input == sent.object.end() ? std::expected<EmbeddedTexts, FieldError>()
+                                                       : read_texts(*input, "input")) {
+    MYNAH_CHECK(embedded->texts.empty() || embedded->tokens.empty(), "texts or tokens, not both");
   }
   ContentCalls calls(ContentIs::CallOrAnswer, {"f"}, "id");
   ReplyMessage message;

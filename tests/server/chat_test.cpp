@@ -437,7 +437,7 @@ TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
   EXPECT_THAT(post("/v1/models/tiny/load", ""), HasSubstr(R"("status":"loaded")"));
   EXPECT_THAT(get("/api/ps"), HasSubstr(R"("name":"tiny:latest")"));
   const OrderedJson told = this->told("/v1/chat/completions", conversation(R"("max_tokens": 3)"));
-  EXPECT_THAT(get("/v1/queue"), HasSubstr(R"("running":{"hear":0,"speak":0,"write":0})"));
+  EXPECT_THAT(get("/v1/queue"), HasSubstr(R"("running":{"hear":0,"speak":0,"write":0,"embed":0})"));
   EXPECT_THAT(get("/health/ready"), HasSubstr(R"("models":1)"));
   const std::string metrics = get("/metrics");
   EXPECT_THAT(metrics, HasSubstr("mynah_tokens_total{kind=\"written\"} 3\n"));

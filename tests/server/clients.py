@@ -16,6 +16,7 @@ import urllib.request
 import wave
 
 import chat_clients
+import embed_clients
 import openai
 from realtime import RealtimeChecks
 from recorded import RecordedRequests
@@ -275,12 +276,16 @@ def main():
         options = ["--wyoming-port", str(port), "--voice-model", "builtin", "--vad-model", f"{weights}/silero/silero_vad_16k_op15.onnx"]
         writes = os.path.isfile(f"{weights}/{CHAT_MODEL}")
         options += ["--chat-model", f"{weights}/{CHAT_MODEL}"] if writes else []
+        embeds = os.path.isdir(f"{weights}/{embed_clients.MODEL}")
+        options += ["--embedding-model", f"{weights}/{embed_clients.MODEL}"] if embeds else []
         server = Server(program, weights, home, options, {"MYNAH_API_KEYS": KEY})
         checks = Checks(server.address, port, shared)
         requests = RecordedRequests(server.address, KEY, checks.samples(), SAID[:29])
         all_checks = [checks, requests, RealtimeChecks(server.address, checks.clip, KEY)]
         if writes:
             all_checks.append(chat_clients.ChatChecks(server.address, KEY))
+        if embeds:
+            all_checks.append(embed_clients.EmbedChecks(server.address, KEY))
         passed, failed = map(sum, zip(*map(run_checks, all_checks)))
         code = server.stop()
         log = "".join(server.log)
@@ -291,7 +296,8 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         others = endpointing(program, shared, weights, home)
     passed, failed = (sum(counts) for counts in zip((passed, failed), others))
-    skipped = 0 if writes else sum(name.startswith("check_") for name in vars(chat_clients.ChatChecks))
+    absent = [kind for kind, here in ((chat_clients.ChatChecks, writes), (embed_clients.EmbedChecks, embeds)) if not here]
+    skipped = sum(name.startswith("check_") for kind in absent for name in vars(kind))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

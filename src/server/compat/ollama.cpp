@@ -103,6 +103,7 @@ std::vector<Route> ollama_routes(Service& service) {
        .fields = kDeleteFields}};
   std::ranges::move(ollama_list_routes(service), std::back_inserter(routes));
   std::ranges::move(ollama_writing_routes(service), std::back_inserter(routes));
+  std::ranges::move(ollama_embedding_routes(service), std::back_inserter(routes));
   return routes;
 }
 

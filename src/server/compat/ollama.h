@@ -1,5 +1,5 @@
 // The interface of ollama (its docs/api.md, version 0.12): the models that are here and those that
-// are open, pulls, and texts that they write.
+// are open, pulls, texts that they write and vectors that they make.
 #pragma once
 
 #include <string>
@@ -21,6 +21,9 @@ namespace mynah::server {
 
 // POST /api/chat and /api/generate.
 [[nodiscard]] std::vector<Route> ollama_writing_routes(Service& service);
+
+// POST /api/embed and /api/embeddings.
+[[nodiscard]] std::vector<Route> ollama_embedding_routes(Service& service);
 
 // GET /api/tags and /api/ps, POST /api/show.
 [[nodiscard]] std::vector<Route> ollama_list_routes(Service& service);

@@ -15,6 +15,7 @@
 #include "formats/open.h"
 #include "server/compat/ollama.h"
 #include "server/http/json_text.h"
+#include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
 
 namespace mynah::server {
@@ -64,10 +65,13 @@ Json model_json(const Service& service, const PlacementReport& report,
   const auto stored = service.store().find(name);
   const std::string family = stored ? stored->family : "mynah";
   const std::string storage = stored ? stored->storage : "";
-  constexpr std::array<const char*, 4> kTasks = {"automatic-speech-recognition",
+  constexpr std::array<const char*, 5> kTasks = {"automatic-speech-recognition",
                                                  "voice-activity-detection", "text-to-speech",
-                                                 "text-generation"};
-  const std::string called = open.does == engine::OpenModel::Does::Write ? with_tag(name) : name;
+                                                 "text-generation", "feature-extraction"};
+  // Its clients look for models by the names that they list.
+  const bool is_of_ollama =
+      open.does == engine::OpenModel::Does::Write || open.does == engine::OpenModel::Does::Embed;
+  const std::string called = is_of_ollama ? with_tag(name) : name;
   Json json = {{"name", called},
                {"model", called},
                {"size", size_of(open.path)},
@@ -93,7 +97,7 @@ Json model_json(const Service& service, const PlacementReport& report,
   return json;
 }
 
-std::string changed_at(const WritingModel& model) {
+std::string changed_at(const HereModel& model) {
   return model.changed.empty() ? kNever : model.changed;
 }
 
@@ -104,14 +108,18 @@ Json details_of(const std::string& family, const std::string& storage) {
 
 void list_models(const Service& service, Exchange& exchange) {
   Json models = Json::array();
-  for (const WritingModel& model : service.chats().models()) {
-    models.push_back({{"name", with_tag(model.name)},
-                      {"model", with_tag(model.name)},
-                      {"modified_at", changed_at(model)},
-                      {"size", model.size},
-                      {"digest", model.digest},
-                      {"details", details_of(std::string(kLanguageFamily), model.storage)}});
-  }
+  const auto add = [&models](const std::vector<HereModel>& all, std::string_view family) {
+    for (const HereModel& model : all) {
+      models.push_back({{"name", with_tag(model.name)},
+                        {"model", with_tag(model.name)},
+                        {"modified_at", changed_at(model)},
+                        {"size", model.size},
+                        {"digest", model.digest},
+                        {"details", details_of(std::string(family), model.storage)}});
+    }
+  };
+  add(service.chats().models(), kLanguageFamily);
+  add(service.embeddings().models(), kEmbeddingFamily);
   exchange.answer({.body = json_text({{"models", std::move(models)}}) + "\n"});
 }
 
@@ -170,7 +178,8 @@ void show_model(const Service& service, Exchange& exchange) {
   }
   const std::string name =
       values->text("model").empty() ? values->text("name") : values->text("model");
-  const auto model = service.chats().model(name);
+  const bool embeds = service.embeddings().has(name);
+  const auto model = embeds ? service.embeddings().model(name) : service.chats().model(name);
   const auto file =
       model ? open_tensor_file(model->path) : Result<TensorFile>(std::unexpected(model.error()));
   if (!file) {
@@ -185,7 +194,7 @@ void show_model(const Service& service, Exchange& exchange) {
       {"template", source},
       {"details", details_of(metadata_text(*file, "general.architecture"), model->storage)},
       {"model_info", info_of(*file)},
-      {"capabilities", capabilities_of(source)},
+      {"capabilities", embeds ? Json::array({"embedding"}) : capabilities_of(source)},
       {"modified_at", changed_at(*model)}};
   exchange.answer({.body = json_text(told) + "\n"});
 }
@@ -195,11 +204,11 @@ void show_model(const Service& service, Exchange& exchange) {
 std::vector<Route> ollama_list_routes(Service& service) {
   return {{.method = "GET",
            .path = "/api/tags",
-           .help = "The language models that are here, as ollama has it.",
+           .help = "The models that are here and write or make vectors, as ollama has it.",
            .handler = [&service](Exchange& exchange) { list_models(service, exchange); }},
           {.method = "POST",
            .path = "/api/show",
-           .help = "What a language model is and can, as ollama has it.",
+           .help = "What one of them is and can, as ollama has it.",
            .handler = [&service](Exchange& exchange) { show_model(service, exchange); },
            .accepts = Accepts::Text,
            .fields = kShowFields},

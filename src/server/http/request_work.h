@@ -21,7 +21,7 @@ class RequestWork {
   using Clock = std::chrono::steady_clock;
 
   // What a model is to do for it.
-  enum class Does : uint8_t { Other, Hear, Speak, Write };
+  enum class Does : uint8_t { Other, Hear, Speak, Write, Embed };
 
   // `id`: as it is called in the answer and the log.
   explicit RequestWork(std::string id) : id_(std::move(id)) {}
@@ -92,10 +92,11 @@ class RequestWork {
 };
 
 // What models do, and what it is called in answers.
-inline constexpr std::array<std::pair<RequestWork::Does, const char*>, 3> kTasks = {
+inline constexpr std::array<std::pair<RequestWork::Does, const char*>, 4> kTasks = {
     {{RequestWork::Does::Hear, "hear"},
      {RequestWork::Does::Speak, "speak"},
-     {RequestWork::Does::Write, "write"}}};
+     {RequestWork::Does::Write, "write"},
+     {RequestWork::Does::Embed, "embed"}}};
 
 // While it lives the thread is about that request.
 class RequestScope {

@@ -33,6 +33,11 @@ void Metrics::count_written(const Tokens& tokens) {
   tokens_.written += tokens.written;
 }
 
+void Metrics::count_embedded(int64_t tokens) {
+  const std::lock_guard lock(mutex_);
+  embedded_tokens_ += tokens;
+}
+
 void Metrics::count_window(size_t together) {
   const std::lock_guard lock(mutex_);
   batches_.add(static_cast<double>(together));
@@ -46,6 +51,9 @@ void Metrics::count_waited(RequestWork::Does does, double waited_s) {
       break;
     case RequestWork::Does::Write:
       written_waits_.add(waited_s);
+      break;
+    case RequestWork::Does::Embed:
+      embedded_waits_.add(waited_s);
       break;
     case RequestWork::Does::Hear:
     case RequestWork::Does::Other:
@@ -115,17 +123,19 @@ void Metrics::tell_counted(Exposition& to) const {
   heard_waits_.tell(to, {{"task", "hear"}});
   spoken_waits_.tell(to, {{"task", "speak"}});
   written_waits_.tell(to, {{"task", "write"}});
+  embedded_waits_.tell(to, {{"task", "embed"}});
   to.histogram("mynah_batch_windows", "How many windows were heard together, for each window.");
   batches_.tell(to);
   to.histogram("mynah_first_sound_seconds",
                "From a request's arrival to the first byte of its speech.");
   first_sounds_.tell(to);
-  to.counter(
-      "mynah_tokens_total",
-      "Tokens of prompts, of those what was kept from before, and tokens that were written.");
+  to.counter("mynah_tokens_total",
+             "Tokens of prompts, of those what was kept from before, tokens that were "
+             "written, and those that vectors were made of.");
   to.sample(static_cast<double>(tokens_.prompt), {{"kind", "prompt"}});
   to.sample(static_cast<double>(tokens_.cached), {{"kind", "cached"}});
   to.sample(static_cast<double>(tokens_.written), {{"kind", "written"}});
+  to.sample(static_cast<double>(embedded_tokens_), {{"kind", "embedded"}});
   to.histogram("mynah_first_word_seconds",
                "From a request's arrival to the first word of its reply.");
   first_words_.tell(to);

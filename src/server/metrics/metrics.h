@@ -35,6 +35,9 @@ class Metrics {
 
   void count_written(const Tokens& tokens);
 
+  // Tokens that vectors were made of.
+  void count_embedded(int64_t tokens);
+
   // A window was heard, so many together with it.
   void count_window(size_t together);
 
@@ -76,9 +79,11 @@ class Metrics {
   Sound heard_;
   Sound spoken_;
   Tokens tokens_;
+  int64_t embedded_tokens_ = 0;
   Histogram<kWaits_s.size()> heard_waits_{kWaits_s};
   Histogram<kWaits_s.size()> spoken_waits_{kWaits_s};
   Histogram<kWaits_s.size()> written_waits_{kWaits_s};
+  Histogram<kWaits_s.size()> embedded_waits_{kWaits_s};
   Histogram<kBatches.size()> batches_{kBatches};
   Histogram<kFirstSound_s.size()> first_sounds_{kFirstSound_s};
   Histogram<kFirstSound_s.size()> first_words_{kFirstSound_s};

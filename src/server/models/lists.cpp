@@ -8,6 +8,7 @@
 #include "server/http/errors.h"
 #include "server/http/json_text.h"
 #include "server/models/openai_names.h"
+#include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
 #include "store/families.h"
 #include "store/store.h"
@@ -25,7 +26,7 @@ Json model_json(const std::string& name, const std::string& family, std::string_
   return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", family}, {"task", task}};
 }
 
-// Those that hear, speak or write, and the built-in ones, which are always there.
+// Those that hear, speak, write or make vectors, and the built-in ones, which are always there.
 Json all_models(const Service& service) {
   Json models = Json::array();
   for (const StoredModel& model : service.store().list()) {
@@ -35,8 +36,11 @@ Json all_models(const Service& service) {
                                   hears ? "automatic-speech-recognition" : "text-to-speech"));
     }
   }
-  for (const WritingModel& model : service.chats().models()) {
+  for (const HereModel& model : service.chats().models()) {
     models.push_back(model_json(model.name, std::string(kLanguageFamily), "text-generation"));
+  }
+  for (const HereModel& model : service.embeddings().models()) {
+    models.push_back(model_json(model.name, std::string(kEmbeddingFamily), "feature-extraction"));
   }
   models.push_back(model_json("builtin", "mynah", "automatic-speech-recognition"));
   return models;

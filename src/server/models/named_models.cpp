@@ -7,6 +7,7 @@
 
 #include "engine/chat.h"
 #include "engine/detector.h"
+#include "engine/embed.h"
 #include "engine/installed.h"
 #include "engine/recognizer.h"
 #include "engine/store_folders.h"
@@ -41,6 +42,12 @@ engine::RecognizerWish hearing_wish(const std::string& model) {
 
 engine::ChatWish writing_wish(const std::string& model) {
   engine::ChatWish wish;
+  wish.model = model;
+  return wish;
+}
+
+engine::EmbedWish embedding_wish(const std::string& model) {
+  engine::EmbedWish wish;
   wish.model = model;
   return wish;
 }
@@ -82,6 +89,13 @@ Status check_named_models(const ServiceOptions& options, const Environment& envi
       return of_option("--chat-model", std::move(model).error());
     }
   }
+  if (options.embedding_model != "auto") {
+    if (auto model =
+            engine::check_embedding_model(embedding_wish(options.embedding_model), environment);
+        !model) {
+      return of_option("--embedding-model", std::move(model).error());
+    }
+  }
   engine::SynthesizerWish spoken;
   spoken.model = options.voice_model;
   if (auto model = engine::check_speaking_model(spoken, environment); !model) {
@@ -106,7 +120,8 @@ void note_missing_models(const ServiceOptions& options, const engine::Surroundin
   for (const Alias& alias : options.aliases) {
     const auto model = engine::check_hearing_model(hearing_wish(alias.model), environment);
     const bool writes =
-        engine::check_writing_model(writing_wish(alias.model), environment).has_value();
+        engine::check_writing_model(writing_wish(alias.model), environment).has_value() ||
+        engine::check_embedding_model(embedding_wish(alias.model), environment).has_value();
     if (!model && !writes && !speaks(alias.model, environment)) {
       surroundings.note(
           {.code = "alias",

@@ -243,10 +243,15 @@ Status Service::load(const std::string& name) {
     MYNAH_TRY(const Writing writing, chats_.writing(name));
     return {};
   }
+  if (embeddings_.has(name)) {
+    MYNAH_TRY(const EmbeddingService::Opened opened, embeddings_.open(name));
+    return {};
+  }
   const auto model = store().find(name);
   if (!model || !is_for(model->family, FamilyKind::Speech)) {
     return fail(ErrorCode::NotFound,
-                fmt::format("there is no model '{}' here that hears, speaks or writes; GET "
+                fmt::format("there is no model '{}' here that hears, speaks, writes or "
+                            "makes vectors; GET "
                             "/v1/models lists what there is",
                             name));
   }

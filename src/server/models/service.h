@@ -12,6 +12,7 @@
 #include "server/metrics/metrics.h"
 #include "server/metrics/work_board.h"
 #include "server/models/chat_service.h"
+#include "server/models/embedding_service.h"
 #include "server/models/service_options.h"
 #include "store/speech_models.h"
 #include "store/store.h"
@@ -97,6 +98,9 @@ class Service {
   // Those that write.
   [[nodiscard]] const ChatService& chats() const { return chats_; }
 
+  // Those that make vectors.
+  [[nodiscard]] const EmbeddingService& embeddings() const { return embeddings_; }
+
   [[nodiscard]] Metrics& metrics() { return metrics_; }
 
   [[nodiscard]] WorkBoard& board() { return board_; }
@@ -168,6 +172,7 @@ class Service {
 
   Metrics metrics_;
   ChatService chats_{options_, surroundings_.environment, *engine_, metrics_};
+  EmbeddingService embeddings_{options_, surroundings_.environment, *engine_, metrics_};
   WorkBoard board_;
   std::atomic<int> under_way_{0};
   mutable std::mutex mutex_;

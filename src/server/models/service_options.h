@@ -22,8 +22,9 @@ struct ServiceOptions {
   std::string model = "auto";      // that hears, where a request names none that is here
   std::string vad_model = "auto";  // that it hears with
   std::string voice_model = "auto";
-  std::string voice;                // where a request names none that is here
-  std::string chat_model = "auto";  // that writes, where a request names none that is here
+  std::string voice;                     // where a request names none that is here
+  std::string chat_model = "auto";       // that writes, where a request names none that is here
+  std::string embedding_model = "auto";  // that makes vectors, likewise
   // Positions that a conversation may have, as ChatWish::context.
   std::optional<int64_t> chat_context{};
   bool offline = false;
