@@ -6,69 +6,17 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "chat/tiny_language.h"
-#include "server/whole_server.h"
+#include "server/chat_server.h"
 
 namespace mynah::server {
 namespace {
 
+using test::ChatServer;
+using test::kLamp;
+using test::OrderedJson;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-using OrderedJson = nlohmann::ordered_json;
-
-constexpr const char* kLamp =
-    R"({"type": "function", "function": {"name": "turn_on", "parameters": {"type": "object",
-        "properties": {"lamp": {"const": "hall"}}, "required": ["lamp"],
-        "additionalProperties": false}}})";
-
-class ChatServer : public test::WholeServer {
- protected:
-  [[nodiscard]] ServerOptions chat_options() const {
-    ServerOptions options = WholeServer::options();
-    options.service.chat_model = mynah::test::write_tiny_language(folder_ / "tiny.gguf");
-    return options;
-  }
-
-  // A request of a conversation of one message, with more of its fields.
-  static std::string conversation(const std::string& more, const std::string& said = "Hi.") {
-    return R"({"messages": [{"role": "user", "content": ")" + said + R"("}], "temperature": 0)" +
-           (more.empty() ? "" : ", " + more) + "}";
-  }
-
-  [[nodiscard]] OrderedJson told(const std::string& path, const std::string& body,
-                                 const std::string& headers = {}) const {
-    return OrderedJson::parse(test::body_of(post(path, body, headers)), nullptr, false);
-  }
-
-  // The objects of an answer in events, and whether it was ended as it should be.
-  [[nodiscard]] std::vector<OrderedJson> events(const std::string& body) const {
-    const std::string answer = post("/v1/chat/completions", body);
-    std::vector<OrderedJson> all;
-    size_t at = 0;
-    while ((at = answer.find("data: {", at)) != std::string::npos) {
-      const size_t end = answer.find("\n\n", at);
-      all.push_back(OrderedJson::parse(answer.substr(at + 6, end - at - 6), nullptr, false));
-      at = end;
-    }
-    EXPECT_THAT(answer, HasSubstr("data: [DONE]\n\n"));
-    return all;
-  }
-
-  // Those of an answer a line each.
-  [[nodiscard]] std::vector<OrderedJson> lines(const std::string& path,
-                                               const std::string& body) const {
-    const std::string answer = post(path, body);
-    EXPECT_THAT(answer, HasSubstr("Content-Type: application/x-ndjson"));
-    std::vector<OrderedJson> all;
-    for (size_t at = answer.find("{\"model\""); at != std::string::npos;
-         at = answer.find("{\"model\"", at + 1)) {
-      all.push_back(
-          OrderedJson::parse(answer.substr(at, answer.find('\n', at) - at), nullptr, false));
-    }
-    return all;
-  }
-};
 
 TEST_F(ChatServer, AStreamAndAWholeAnswerSayTheSame) {
   serve(chat_options());
@@ -443,84 +391,6 @@ TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
   EXPECT_THAT(metrics, HasSubstr("mynah_tokens_total{kind=\"written\"} 3\n"));
   EXPECT_THAT(metrics, HasSubstr("mynah_wait_seconds_count{task=\"write\"} 1\n"));
   EXPECT_THAT(metrics, HasSubstr("mynah_first_word_seconds_count 1\n"));
-}
-
-TEST_F(ChatServer, OllamasClientsFindTheModel) {
-  serve(chat_options());
-  EXPECT_EQ(OrderedJson::parse(test::body_of(get("/api/version")))["version"], "0.12.0");
-  const OrderedJson tags = OrderedJson::parse(test::body_of(get("/api/tags")));
-  ASSERT_EQ(tags["models"].size(), 1U);
-  EXPECT_EQ(tags["models"][0]["model"], "tiny:latest");
-  const OrderedJson shown = told("/api/show", R"({"model": "tiny"})");
-  EXPECT_EQ(shown["capabilities"], OrderedJson({"completion", "tools", "thinking"}));
-  EXPECT_EQ(shown["model_info"]["llama.context_length"], mynah::test::kTinyContext);
-  EXPECT_TRUE(shown["model_info"]["tokenizer.ggml.tokens"].is_null());
-  EXPECT_EQ(shown["template"], mynah::test::kTinyTemplate);
-  EXPECT_EQ(shown["details"]["family"], "llama");
-  EXPECT_THAT(post("/api/pull", R"({"model": "no-such-model"})"),
-              HasSubstr("{\"error\":\"model: the catalogue has no 'no-such-model'"));
-}
-
-TEST_F(ChatServer, OllamasChatStreamsLinesAndTellsCallsAsObjects) {
-  serve(chat_options());
-  const std::string body =
-      R"({"model": "tiny:latest", "messages": [{"role": "user", "content": "Hi."}],
-          "options": {"temperature": 0, "num_predict": 12, "num_ctx": 8192}})";
-  const auto all = lines("/api/chat", body);
-  ASSERT_GT(all.size(), 1U);
-  std::string content;
-  for (const OrderedJson& line : all) {
-    EXPECT_EQ(line["model"], "tiny:latest");
-    content += line["message"]["content"].get<std::string>();
-    EXPECT_EQ(line["done"], &line == &all.back());
-  }
-  EXPECT_EQ(all.back()["done_reason"], "length");
-  EXPECT_EQ(all.back()["eval_count"], 12);
-  EXPECT_GT(all.back()["total_duration"], all.back()["load_duration"]);
-  OrderedJson whole = OrderedJson::parse(body);
-  whole["stream"] = false;
-  EXPECT_EQ(told("/api/chat", whole.dump())["message"]["content"], content);
-
-  OrderedJson bound = whole;
-  bound["options"]["num_predict"] = 200;
-  bound["tools"] = OrderedJson::array({OrderedJson::parse(kLamp)});
-  bound["format"] = OrderedJson::parse(R"({"const": {"lamp": "x"}})");
-  const OrderedJson message = told("/api/chat", bound.dump())["message"];
-  if (message.contains("tool_calls")) {
-    EXPECT_EQ(message["tool_calls"][0]["function"]["arguments"]["lamp"], "hall");
-  } else {
-    EXPECT_EQ(OrderedJson::parse(message["content"].get<std::string>())["lamp"], "x");
-  }
-}
-
-TEST_F(ChatServer, OllamasGenerateThinksApartAndLoadsWithoutAPrompt) {
-  serve(chat_options());
-  EXPECT_EQ(told("/api/generate", R"({"model": "tiny"})")["done_reason"], "load");
-  EXPECT_THAT(get("/api/ps"), HasSubstr("tiny:latest"));
-  const OrderedJson thought =
-      told("/api/generate",
-           R"({"model": "tiny", "prompt": "Hi.", "stream": false, "think": true,
-                                "options": {"temperature": 0, "num_predict": 10}})");
-  EXPECT_TRUE(thought.contains("thinking")) << thought.dump();
-  EXPECT_EQ(thought["done_reason"], "length");
-  const OrderedJson raw = told("/api/generate",
-                               R"({"model": "tiny", "prompt": "Once", "stream": false, "raw": true,
-                            "format": {"const": 7}})");
-  EXPECT_EQ(raw["response"], "7") << raw.dump();
-  EXPECT_EQ(told("/api/generate", R"({"model": "tiny", "keep_alive": 0})")["done_reason"],
-            "unload");
-  EXPECT_THAT(get("/api/ps"), Not(HasSubstr("tiny:latest")));
-}
-
-TEST_F(ChatServer, AContextThatTheServerCouldGiveIsRefusedWithNumbers) {
-  ServerOptions options = chat_options();
-  options.service.chat_context = 256;
-  serve(std::move(options));
-  const std::string body = R"({"model": "tiny", "prompt": "Hi.", "stream": false,
-                               "options": {"num_predict": 1, "num_ctx": 400}})";
-  const std::string answer = post("/api/generate", body);
-  EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
-  EXPECT_THAT(answer, HasSubstr("400 tokens are wanted, and the model was opened with 256"));
 }
 
 }  // namespace
