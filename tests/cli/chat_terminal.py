@@ -73,6 +73,8 @@ def main():
         at = check("and asks again", terminal.wait_for("> ", at))
         terminal.type("/hepl\n")
         at = check("a slip is known", terminal.wait_for("/help", terminal.wait_for("there is no /hepl", at)))
+        # Of the answer behind the next prompt, not of this one.
+        at = max(terminal.wait_for("> ", at), 0)
         terminal.type("Sai\x7fy hello\x01\x05.\n")  # backspace, to the beginning, to the end
         at = check("an answer ends, and the next prompt comes", terminal.wait_for("> ", terminal.wait_for("\n", at)))
         terminal.type("Count to a thousand, one number a line.\n")

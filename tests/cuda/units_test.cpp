@@ -179,7 +179,7 @@ TEST_F(UnitsTraffic, TilesOfBlocksHaveNoBankConflicts) {
       .aligned = true,
       .coded = {.codes = const_cast<uint8_t*>(sizes.packed),
                 .sums = reinterpret_cast<float*>(zeros(kRows * kChunks * 2 * sizeof(float))),
-                .scales = reinterpret_cast<float*>(zeros(kRows * sizeof(float)))},
+                .scales = reinterpret_cast<float*>(zeros(kRows * kChunks * sizeof(float)))},
       .panels = 1,
       .weights = {.values = view(32),
                   .high = view(8),
