@@ -140,9 +140,10 @@ TEST(ConvertKokoro, refuses_onnx_files_of_other_networks) {
   const auto got =
       convert_model(other, folder / "m.gguf", {.name = "kokoro", .storage = {}}, quiet, {});
   ASSERT_FALSE(got.has_value());
-  EXPECT_THAT(got.error().message, HasSubstr("wanted a Whisper, Silero or Kokoro model or a "
-                                             "language model's GGUF, found 3 tensors that are "
-                                             "none's, the first named 'w'"));
+  EXPECT_THAT(got.error().message,
+              HasSubstr("wanted a Whisper, Silero or Kokoro model, an embedding model's "
+                        "folder or a language model's GGUF, found 3 tensors "
+                        "that are none's, the first named 'w'"));
 }
 
 }  // namespace
