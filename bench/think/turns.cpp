@@ -7,6 +7,7 @@
 
 #include "chat/chat_model.h"
 #include "chat/generation_queue.h"
+#include "formats/open.h"
 
 namespace mynah::bench {
 namespace {
@@ -102,6 +103,7 @@ constexpr std::array<const char*, 2> kQuestions = {
 Result<nlohmann::ordered_json> measure_guesses(const std::string& path,
                                                const std::shared_ptr<const LanguageModel>& model,
                                                int rounds) {
+  MYNAH_TRY(const TensorFile file, open_tensor_file(path));
   nlohmann::ordered_json found;
   for (size_t i = 0; i < kQuestions.size(); ++i) {
     std::array<std::vector<double>, 2> rates;
@@ -113,7 +115,7 @@ Result<nlohmann::ordered_json> measure_guesses(const std::string& path,
       limits.guesses = guesses == 0 ? 0 : limits.guesses;
       // Prompts in one piece: another number of pieces rounds otherwise.
       limits.step_ms = 1e9;
-      MYNAH_TRY(chats[guesses], ChatModel::open(path, model, limits));
+      MYNAH_TRY(chats[guesses], ChatModel::open(file, model, limits));
     }
     ChatRequest request;
     request.messages = {{{"role", "user"}, {"content", kQuestions[i]}}};
