@@ -84,9 +84,8 @@ Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatOb
   GenerationTask task = task_of(asked, request);
   // Looks ahead while the prompt is read, so that the first tokens do not wait for it.
   std::jthread ahead;
-  if (request.constraint) {
-    MYNAH_TRY(const auto constraint, constraints_.answer(*request.constraint));
-    ahead = std::jthread([constraint] { constraint->prepare(kLookedAhead); });
+  if (asked.content != nullptr) {
+    ahead = std::jthread([constraint = asked.content] { constraint->prepare(kLookedAhead); });
   }
   std::ranges::for_each(asked.notes, [&](const ReplyNote& note) { observer.on_note(note); });
   MYNAH_TRY_STATUS(observer.on_begin(std::ssize(task.prompt), context_of(request)));
@@ -164,7 +163,8 @@ Status ChatModel::add_rule(const ChatRequest& request, const ThinkingPlan& think
                    .content = nullptr,
                    .calls = {}};
   if (request.constraint) {
-    MYNAH_TRY(rules.content, constraints_.answer(*request.constraint));
+    MYNAH_TRY(asked.content, constraints_.answer(*request.constraint));
+    rules.content = asked.content;
   } else if (!asked.options.tools.empty()) {
     MYNAH_TRY(auto calls,
               constraints_.calls(asked.format.calls, asked.options.tools, !request.one_call));
