@@ -145,10 +145,7 @@ void ChatCommand::fields(Fields& fields) {
       "left out, and it is said.");
   device_field(fields, wish_.placement.device, std::string(kDeviceHelp));
   limit_fields(fields, wish_.placement);
-  fields
-      .option("threads", "N", wish_.placement.threads,
-              "Threads to compute with; 0: the physical cores.")
-      .shorter('t');
+  threads_field(fields, wish_.placement);
   fields.flag("explain", explain_, "Say on stderr which model and device, and why.");
   fields.flag("timings", timings_, "Say on stderr how long each answer took.");
 }

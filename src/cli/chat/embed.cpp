@@ -53,10 +53,7 @@ void EmbedCommand::fields(Fields& fields) {
       .completes(Complete::Models);
   device_field(fields, wish_.placement.device, std::string(kDeviceHelp));
   limit_fields(fields, wish_.placement);
-  fields
-      .option("threads", "N", wish_.placement.threads,
-              "Threads to compute with; 0: the physical cores.")
-      .shorter('t');
+  threads_field(fields, wish_.placement);
   fields.choice("precision", "HOW", wish_.placement.precision,
                 {{"fast", Precision::Fast}, {"exact", Precision::Exact}},
                 "Arithmetic: as fast as leaves cosines within 0.0001, or in f32 everywhere.");

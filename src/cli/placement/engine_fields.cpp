@@ -31,9 +31,13 @@ void limit_fields(Fields& fields, engine::PlacementWish& wish) {
                 "never.");
 }
 
-void arithmetic_fields(Fields& fields, engine::PlacementWish& wish) {
+void threads_field(Fields& fields, engine::PlacementWish& wish) {
   fields.option("threads", "N", wish.threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
+}
+
+void arithmetic_fields(Fields& fields, engine::PlacementWish& wish) {
+  threads_field(fields, wish);
   fields.option(
       "storage", "TYPE", wish.storage,
       "Compute with weights as f32, f16, bf16, int8 or a block type such as q8_0; default: int8.");
