@@ -10,7 +10,8 @@ set(MYNAH_GROUPS_OF_75 "^products_(i?q[0-9]_[a-z0-9]+|mxfp4)$|^units_.*_f16$|^un
 set(MYNAH_GROUPS_OF_80 "^products_(i?q[0-9]_[a-z0-9]+|mxfp4)$|^units_.*$|^attention_split_.*$")
 set(MYNAH_GROUPS_OF_90 "^units_(products|conv1d)_b?f16$")
 set(MYNAH_UNIT_GROUPS "^units_.*$")
-# The sanitizers' presets simulate one or two levels: the others are the same source with other branches, and take as long again.
+# The presets simulate one to three levels: the others are the same source with other branches, and take as long again. `./dev test --all`
+# and the count of traffic have every one.
 set(MYNAH_SIMT_LEVELS "60;61;75;80;90" CACHE STRING "Levels of compute capability that the simulation runs kernels at")
 
 # mynah_level_of(result group level all...): the highest of the levels `all` that `group` is compiled at and that is not above
