@@ -82,7 +82,7 @@ Result<ClauseSound> BuiltinVoice::speak(std::span<const PhonemeWord> words,
   }
   ClauseSound sound;
   sound.words.resize(words.size());
-  FliteSpeech speech = speak_with_flite(text, voice.name, 1.0F / settings.speed);
+  MYNAH_TRY(FliteSpeech speech, speak_with_flite(text, voice.name, 1.0F / settings.speed));
   if (!speech.samples.empty() && speech.rate_hz != kFliteRate_hz) {
     return fail(ErrorCode::Environment,
                 fmt::format("wanted a voice of flite's with {} samples a second, found {}",

@@ -1,6 +1,7 @@
 // Connections: requests over sockets, and what becomes of them when clients do as they please.
 #include "server/net/network.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -28,6 +29,7 @@ using ::testing::StartsWith;
 class FakeFront final : public Front {
  public:
   std::expected<Plan, Response> plan(RequestHead& head) override {
+    head.owner = head.headers.get("owner");
     if (head.path == "/refused") {
       return std::unexpected(Response{.status = 403, .body = "no"});
     }
@@ -63,7 +65,7 @@ class FakeFront final : public Front {
                     while (exchange.write(piece)) {
                       written_ += piece.size();
                     }
-                    ended("flood");
+                    ended("flood" + exchange.head().owner);
                   }};
     }
     if (head.path == "/json" || head.path == "/fails" || head.path == "/events") {
@@ -398,6 +400,26 @@ TEST_F(Serving, WhoTakesNothingGoesWhereOthersFindNoThread) {
     ASSERT_THAT(told, ::testing::AnyOf(StartsWith("HTTP/1.1 200 "), StartsWith("HTTP/1.1 429 ")));
   }
   EXPECT_THAT(front_.await_ended(1), ::testing::ElementsAre("flood"));
+  EXPECT_LT(front_.written(), size_t{1} << 20) << "for a client that takes nothing";
+}
+
+TEST_F(Serving, WhoHasManyThreadsLosesNoneOfOthers) {
+  NetworkOptions options;
+  options.most_requests = 5;
+  serve(std::move(options));
+  const auto ask = [&](const std::string& path, const std::string& owner) {
+    Client asking = client();
+    asking.send("GET " + path + " HTTP/1.1\r\nOwner: " + owner + "\r\n\r\n");
+    return asking;
+  };
+  Client waited_for_longest = ask("/flood", "b");
+  waited_for_longest.until("\r\n\r\n");
+  const std::array crowd = {ask("/flood", "a"), ask("/wait", "a"), ask("/wait", "a")};
+  front_.await_waiting(2);
+  while (!ask("/echo", "a").answer().first.starts_with("HTTP/1.1 200 ")) {
+    EXPECT_THAT(ask("/echo", "c").answer().first, StartsWith("HTTP/1.1 200 "));
+  }
+  EXPECT_THAT(front_.await_ended(1), ::testing::ElementsAre("flooda"));
 }
 
 TEST_F(Serving, WhatIsUnderWayComesToItsEndBeforeTheServerDoes) {

@@ -17,6 +17,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def unsent(port):
+    """The most bytes that the system keeps for a client of that port which does not take them."""
+    kept = [0]
+    with open("/proc/net/tcp") as table:
+        for line in table:
+            local, state, queues = (line.split()[i] for i in (1, 3, 4))
+            if local.endswith(f":{port:04X}") and state == "01":
+                kept.append(int(queues.split(":")[0], 16))
+    return max(kept)
+
+
 class Server:
     """`mynah serve` with tiny.en in a home of its own; `log`: what it says, line by line, as it comes."""
 

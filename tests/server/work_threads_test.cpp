@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <latch>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -30,6 +31,31 @@ TEST(WorkThreads, EndWhereNothingIsToDoAndComeAgain) {
     EXPECT_EQ(done, 4 * round);
     EXPECT_EQ(threads.busy(), 0U);
   }
+}
+
+// A crowd leaves one for whoever has none, and what it gives back is another's.
+TEST(WorkThreads, ACrowdLeavesRoomForOthers) {
+  std::latch go_on(1);
+  WorkThreads threads(16);
+  const auto taken_by = [&](const std::string& share) {
+    size_t taken = 0;
+    while (threads.run([&go_on] { go_on.wait(); }, share)) {
+      ++taken;
+    }
+    return taken;
+  };
+  EXPECT_EQ(taken_by("a"), 12U) << "three times the four that are left";
+  EXPECT_EQ(taken_by("b"), 3U);
+  EXPECT_EQ(taken_by("a"), 0U);
+  EXPECT_EQ(taken_by("c"), 1U);
+  EXPECT_EQ(taken_by(""), 0U) << "all are busy";
+  go_on.count_down();
+  while (threads.busy() > 0) {
+    std::this_thread::yield();
+  }
+  std::latch over(1);
+  ASSERT_TRUE(threads.run([&over] { over.count_down(); }, "a"));
+  over.wait();
 }
 
 // They end while others want them, and while all end.

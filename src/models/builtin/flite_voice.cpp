@@ -16,6 +16,7 @@ cst_voice* register_cmu_us_rms(const char* folder);
 }
 
 #include "base/check.h"
+#include "base/stop_scope.h"
 
 namespace mynah {
 namespace {
@@ -53,9 +54,13 @@ std::span<const FliteVoice> flite_voices() {
   return kVoices;
 }
 
-FliteSpeech speak_with_flite(const std::string& text, std::string_view voice, float stretch) {
+Result<FliteSpeech> speak_with_flite(const std::string& text, std::string_view voice,
+                                     float stretch) {
   MYNAH_CHECK(stretch > 0, "[flite] wants a stretch above 0");
   const std::scoped_lock lock(flite_mutex());
+  if (stop_here().stop_requested()) {
+    return fail(ErrorCode::Cancelled, "stopped");
+  }
   // The noise of its consonants comes from rand() (flite cst_mlsa.c): a text sounds the same
   // whatever was said before it, so that a book that was stopped ends as one that was not.
   std::srand(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): sameness is what is wanted

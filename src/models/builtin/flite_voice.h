@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace mynah {
 
 struct FliteVoice {
@@ -34,8 +36,9 @@ struct FliteSpeech {
 
 // Says a text, which Flite reads by its own rules: numbers, abbreviations. `voice` is one of
 // flite_voices(); everything takes `stretch` times as long (above 0). Text is given as Flite takes
-// it, in ASCII. One call at a time in a process: Flite keeps global state.
-[[nodiscard]] FliteSpeech speak_with_flite(const std::string& text, std::string_view voice,
-                                           float stretch);
+// it, in ASCII. One call at a time in a process, as Flite keeps global state: Cancelled for who
+// wants it no more (base/stop_scope.h) when it is his turn.
+[[nodiscard]] Result<FliteSpeech> speak_with_flite(const std::string& text, std::string_view voice,
+                                                   float stretch);
 
 }  // namespace mynah

@@ -22,6 +22,7 @@ ByteConnection::ByteConnection(const asio::any_io_executor& executor,
                                std::chrono::milliseconds stall)
     : executor_(executor),
       stream_(std::move(stream)),
+      peer_(peer),
       changed_(executor),
       room_(executor),
       watch_(executor),

@@ -36,6 +36,9 @@ class ByteConnection : public std::enable_shared_from_this<ByteConnection> {
   // Since when it is to take what it is told.
   [[nodiscard]] Clock::time_point writes_since() const { return writes_since_; }
 
+  // Of the threads: whose it has.
+  [[nodiscard]] const std::string& share() const { return peer_; }
+
  private:
   boost::asio::awaitable<void> read();
   boost::asio::awaitable<void> send();
@@ -46,6 +49,7 @@ class ByteConnection : public std::enable_shared_from_this<ByteConnection> {
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<Stream> stream_;
+  const std::string peer_;
   Event changed_;  // there is something to send, or room to read
   Event room_;
   Watch watch_;    // of a client that takes nothing

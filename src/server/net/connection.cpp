@@ -233,6 +233,7 @@ asio::awaitable<bool> Connection::read_head(Request& request) {
     co_return co_await refuse(request);
   }
   request.plan = *std::move(plan);
+  share_ = share_of(head);
   co_return true;
 }
 
@@ -331,11 +332,11 @@ asio::awaitable<bool> Connection::have_handled(Request& request) {
   const std::function<void()> work = [exchange, handler = request.plan.handler, &front = front_] {
     have_answered(handler, *exchange, front);
   };
-  bool runs = threads_.run(work);
-  while (!runs && !gone_ && make_room_()) {
+  bool runs = threads_.run(work, share_);
+  while (!runs && !gone_ && make_room_(share_)) {
     constexpr std::chrono::milliseconds kSoon{20};
     co_await handled_.wait(Clock::now() + kSoon);
-    runs = threads_.run(work);
+    runs = threads_.run(work, share_);
   }
   bool sent = false;
   if (runs) {

@@ -16,8 +16,9 @@
 
 namespace mynah::server {
 
-// Ends the connection of a client for whom a thread waits that others want. False: there is none.
-using RoomMaker = std::function<bool()>;
+// Ends the connection of a client for whom a thread waits that others want: of that share, or of
+// any where no thread is free. False: there is none.
+using RoomMaker = std::function<bool(const std::string& share)>;
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -46,6 +47,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Since when it is to take what it is answered.
   [[nodiscard]] Clock::time_point writes_since() const { return writes_since_; }
+
+  // Of the threads: whose it has.
+  [[nodiscard]] const std::string& share() const { return share_; }
 
  private:
   struct Request;
@@ -85,6 +89,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::any_io_executor executor_;
   std::unique_ptr<Stream> stream_;
   std::string peer_;
+  std::string share_;  // that of the request under way
   Front& front_;
   WorkThreads& threads_;
   const ConnectionSettings& settings_;

@@ -18,6 +18,8 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -52,6 +54,15 @@ std::string text_of(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
   return endpoint.address().is_v6() ? fmt::format("[{}]:{}", address, endpoint.port())
                                     : fmt::format("{}:{}", address, endpoint.port());
+}
+
+// The system would take megabytes for a client that takes nothing, and all that time they are
+// computed. What is on its way to one that takes them is not counted.
+void keep_little_unsent(int socket) {
+  constexpr int kMost_bytes = 128 << 10;
+  // Where a system has no such bound more is computed.
+  static_cast<void>(
+      ::setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kMost_bytes, sizeof(kMost_bytes)));
 }
 
 class AsioNetwork final : public Network {
@@ -306,6 +317,7 @@ class AsioNetwork final : public Network {
     if constexpr (std::is_same_v<Socket, tcp::socket>) {
       error_code ignored;  // a client may be gone already
       static_cast<void>(socket.set_option(tcp::no_delay(true), ignored));
+      keep_little_unsent(socket.native_handle());
       peer = socket.remote_endpoint(ignored).address().to_string();
     }
     if (guests.admits && !guests.admits(peer)) {
@@ -372,8 +384,11 @@ class AsioNetwork final : public Network {
   Event room_;  // for another connection
   bool stopping_ = false;
   const Guests http_{};
-  const RoomMaker make_room_ = [this] {
-    return drop_one([](const auto& client) { return client.writes_since(); });
+  const RoomMaker make_room_ = [this](const std::string& share) {
+    const bool full = threads_.busy() >= options_.most_requests;
+    return drop_one([&](const auto& client) {
+      return full || client.share() == share ? client.writes_since() : Clock::time_point::max();
+    });
   };
   std::list<Door> tcp_;
   std::list<Local::acceptor> local_;

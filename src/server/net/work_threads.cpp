@@ -7,7 +7,13 @@
 
 #include <malloc.h>
 
+#include "server/http/message.h"
+
 namespace mynah::server {
+
+std::string share_of(const RequestHead& head) {
+  return head.owner.empty() ? head.peer : head.owner;
+}
 
 WorkThreads::~WorkThreads() {
   std::list<std::jthread> threads;
@@ -20,8 +26,17 @@ WorkThreads::~WorkThreads() {
   }
 }
 
-bool WorkThreads::run(std::function<void()> work) {
+bool WorkThreads::has_its_share(const std::string& share) const {
+  constexpr size_t kTimesFree = 3;
+  const auto held = held_.find(share);
+  return held != held_.end() && held->second >= kTimesFree * (most_ - at_work());
+}
+
+bool WorkThreads::run(std::function<void()> work, const std::string& share) {
   const std::lock_guard lock(mutex_);
+  if (has_its_share(share)) {
+    return false;
+  }
   if (waiting_.size() >= idle_) {
     if (threads_.size() >= most_) {
       return false;
@@ -33,14 +48,17 @@ bool WorkThreads::run(std::function<void()> work) {
     }
     ++idle_;
   }
-  waiting_.push_back(std::move(work));
+  if (!share.empty()) {
+    ++held_[share];
+  }
+  waiting_.push_back({.what = std::move(work), .share = share});
   changed_.notify_one();
   return true;
 }
 
 size_t WorkThreads::busy() const {
   const std::lock_guard lock(mutex_);
-  return threads_.size() - idle_ + waiting_.size();
+  return at_work();
 }
 
 size_t WorkThreads::count() const {
@@ -51,14 +69,17 @@ size_t WorkThreads::count() const {
 void WorkThreads::serve(const std::stop_token& end) {
   std::unique_lock lock(mutex_);
   while (changed_.wait_for(lock, end, longest_idle_, [this] { return !waiting_.empty(); })) {
-    std::function<void()> work = std::move(waiting_.front());
+    Work work = std::move(waiting_.front());
     waiting_.pop_front();
     --idle_;
     lock.unlock();
-    work();
-    work = nullptr;  // what it holds ends before others are told that it is done
+    work.what();
+    work.what = nullptr;  // what it holds ends before others are told that it is done
     lock.lock();
     ++idle_;
+    if (const auto held = held_.find(work.share); held != held_.end() && --held->second == 0) {
+      held_.erase(held);
+    }
   }
   if (!end.stop_requested()) {
     retire(std::move(lock));

@@ -48,7 +48,8 @@ class RealtimeSession final : public MessageSession,
         turns_(turns, head),
         outbox_(std::move(outbox)),
         lanes_(std::move(lanes)),
-        threads_(threads) {}
+        threads_(threads),
+        share_(share_of(head)) {}
 
   // Once it is shared.
   void begin(const RequestHead& head) {
@@ -142,7 +143,7 @@ class RealtimeSession final : public MessageSession,
 
   // The text is spoken by another thread: the client may interrupt it.
   bool speak(Reply reply, std::stop_source stop) {
-    return threads_.run([self = shared_from_this(), reply = std::move(reply), stop]() mutable {
+    auto speak_it = [self = shared_from_this(), reply = std::move(reply), stop]() mutable {
       const std::stop_callback gone(self->outbox_->stop(), [&stop] { stop.request_stop(); });
       Spoken spoken = speak_reply(
           {.service = self->service_, .turns = self->turns_, .teller = self->dialogue_->teller()},
@@ -150,7 +151,8 @@ class RealtimeSession final : public MessageSession,
       const std::lock_guard lock(self->mutex_);
       self->waiting_.push_back({.spoken = std::move(spoken)});
       self->schedule();
-    });
+    };
+    return threads_.run(std::move(speak_it), share_);
   }
 
   Next take_next(std::optional<Clock::time_point> due) {
@@ -226,6 +228,7 @@ class RealtimeSession final : public MessageSession,
   std::shared_ptr<Outbox> outbox_;
   std::shared_ptr<Lanes> lanes_;
   WorkThreads& threads_;
+  const std::string share_;
   std::unique_ptr<Dialogue> dialogue_;  // of the thread that works
 
   mutable std::mutex mutex_;

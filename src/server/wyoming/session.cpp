@@ -79,7 +79,8 @@ class WyomingSession final : public ByteSession,
         turns_(turns, client),
         endpointing_(endpointing),
         outbox_(std::move(outbox)),
-        threads_(threads) {}
+        threads_(threads),
+        share_(client.peer) {}
 
   bool take(std::string_view bytes) override {
     auto messages = reader_.take(bytes);
@@ -95,7 +96,7 @@ class WyomingSession final : public ByteSession,
     if (waiting_.empty() || working_) {
       return !outbox_->is_over();
     }
-    working_ = threads_.run([self = shared_from_this()] { self->work(); });
+    working_ = threads_.run([self = shared_from_this()] { self->work(); }, share_);
     if (!working_) {
       waiting_.clear();
       outbox_->end(error_of({ErrorCode::Busy, "all threads are busy; ask again"}));
@@ -362,6 +363,7 @@ class WyomingSession final : public ByteSession,
   const bool endpointing_;
   std::shared_ptr<Outbox> outbox_;
   WorkThreads& threads_;
+  const std::string share_;
   WyomingReader reader_;  // the network's thread's
 
   mutable std::mutex mutex_;
