@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -79,6 +80,13 @@ struct Config {
   // such a model.
   [[nodiscard]] static Result<Config> read(const TensorFile& file);
 
+  // Counts of lower layers behind which the others may compute elsewhere, rising: no layer reads
+  // what one on the other side keeps. Neither 0 nor all of them.
+  [[nodiscard]] std::vector<int64_t> splits() const;
+
+  // The same of a model that ends behind so many layers, one of splits().
+  [[nodiscard]] Config first_layers(int64_t count) const;
+
   // Of each cache of keys and values, the columns of a key.
   [[nodiscard]] std::vector<int64_t> cache_widths() const;
 
@@ -98,5 +106,8 @@ struct Config {
   // Bytes of a sequence's states.
   [[nodiscard]] uint64_t state_bytes() const;
 };
+
+// Whether a tensor is computed with before the layers from `count` on are.
+[[nodiscard]] bool is_below(std::string_view tensor, int64_t count);
 
 }  // namespace mynah::llama

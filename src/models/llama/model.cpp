@@ -1,6 +1,7 @@
 #include "models/llama/model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -10,6 +11,7 @@ namespace mynah::llama {
 
 Result<Model::Block> Model::Block::load(const Weights& w, const Config& c, const LayerConfig& own) {
   Block block;
+  block.backend = &w.backend();
   block.config = own;
   MYNAH_TRY_STATUS(own.attends ? block.take_attention(w, c) : block.take_recurrent(w, c));
   MYNAH_TRY_STATUS(block.take_feed_forward(w, c));
@@ -101,24 +103,30 @@ Status Model::Block::take_feed_forward(const Weights& w, const Config& c) {
   return {};
 }
 
-Status Model::take(const Weights& w) {
+Status Model::take(const Weights& lower, const Weights& upper) {
   const Config& c = config_;
-  MYNAH_TRY(table_, w.table("token_embd.weight", {c.vocabulary, c.width}));
+  MYNAH_TRY(table_, lower.table("token_embd.weight", {c.vocabulary, c.width}));
   if (c.layer_inputs > 0) {
-    MYNAH_TRY(layer_inputs_, LayerInputs::load(w, c));
+    MYNAH_TRY(layer_inputs_, LayerInputs::load(lower, c));
   }
   for (const LayerConfig& own : c.layer) {
-    MYNAH_TRY(Block block, Block::load(w / "blk" / std::ssize(blocks_), c, own));
+    const int64_t layer = std::ssize(blocks_);
+    const Weights& w = layer < options_.lower.count ? lower : upper;
+    MYNAH_TRY(Block block, Block::load(w / "blk" / layer, c, own));
     blocks_.push_back(std::move(block));
   }
-  MYNAH_TRY(norm_, RmsNorm::load(w / c.last_norm, c.width, c.norm_epsilon));
+  MYNAH_TRY(norm_, RmsNorm::load(upper / c.last_norm, c.width, c.norm_epsilon));
   const Linear::Sizes head{.in = c.width, .out = c.vocabulary};
-  if (w.has("output.weight")) {
-    MYNAH_TRY(head_, Linear::load(w / "output", head));
+  if (upper.has("output.weight")) {
+    MYNAH_TRY(head_, Linear::load(upper / "output", head));
   } else {
-    MYNAH_TRY(head_, Linear::load_tied(w, "token_embd.weight", head));
+    MYNAH_TRY(head_, Linear::load_tied(upper, "token_embd.weight", head));
   }
   return {};
+}
+
+Backend& Model::backend_of(int64_t layer) const {
+  return layer < options_.lower.count ? *options_.lower.backend : *options_.backend;
 }
 
 Result<std::shared_ptr<const Model>> Model::load(const TensorFile& file, const Config& config,
@@ -128,35 +136,59 @@ Result<std::shared_ptr<const Model>> Model::load(const TensorFile& file, const C
   model->options_ = options;
   // The embedding table lies in the file: its bytes stay, the file's names and vocabulary go.
   const auto owner = std::make_shared<const std::vector<std::shared_ptr<const void>>>(file.owners);
-  const Weights w(
-      file.tensors, owner, *options.backend,
-      {.storage = options.storage, .precision = options.precision, .cache = options.cache.get()});
-  if (Status taken = model->take(w); !taken) {
+  const auto weights = [&](Backend& backend, BlobCache* cache) {
+    return Weights(file.tensors, owner, backend,
+                   {.storage = options.storage, .precision = options.precision, .cache = cache});
+  };
+  const LowerLayers& lower = options.lower;
+  const Weights upper = weights(*options.backend, options.cache.get());
+  if (Status taken =
+          model->take(lower.count > 0 ? weights(*lower.backend, lower.cache.get()) : upper, upper);
+      !taken) {
     return std::unexpected(std::move(taken).error().while_doing(file.path));
   }
-  model->steps_ = options.backend->make_step_runner();
+  // What goes through the host between two operations is no step that a device may keep.
+  model->steps_ = lower.count > 0 ? make_plain_step_runner(*options.backend)
+                                  : options.backend->make_step_runner();
   model->files_ = file.mapped;
-  if (options.cache != nullptr) {
-    (void)options.cache->commit();  // an unwritable cache costs time at the next start, no more
+  for (BlobCache* const cache : {options.cache.get(), lower.cache.get()}) {
+    if (cache != nullptr) {
+      (void)cache->commit();  // an unwritable cache costs time at the next start, no more
+    }
   }
   model->release_idle_memory();
   return model;
 }
 
 KvCache Model::new_cache(int64_t sequences, int64_t capacity, std::optional<DType> dtype) const {
-  const std::vector<int64_t> widths = config_.cache_widths();
-  return {backend(),
-          {.layers = std::ssize(widths),
-           .sequences = sequences,
-           .capacity = capacity,
-           .widths = widths,
-           .states = config_.states()},
-          dtype.value_or(cache_dtype())};
+  const KvCache::Sizes sizes{.layers = std::ssize(config_.cache_widths()),
+                             .sequences = sequences,
+                             .capacity = capacity,
+                             .widths = config_.cache_widths(),
+                             .states = config_.states()};
+  const DType kept = dtype.value_or(cache_dtype());
+  const LowerLayers& lower = options_.lower;
+  if (lower.count == 0) {
+    return {backend(), sizes, kept};
+  }
+  const Config below = config_.first_layers(lower.count);
+  const auto layers = std::ssize(below.cache_widths());
+  const auto states = std::ssize(below.states());
+  return {std::array{KvCache::Share{.backend = lower.backend, .layers = layers, .states = states},
+                     KvCache::Share{.backend = options_.backend,
+                                    .layers = sizes.layers - layers,
+                                    .states = std::ssize(sizes.states) - states}},
+          sizes, kept};
 }
 
-Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const {
-  Step step{
-      .past = cache.step(lanes), .queries = {}, .turns = {}, .local_turns = {}, .query_turns = {}};
+Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache, size_t share) const {
+  const bool is_lower = share == 0 && options_.lower.count > 0;
+  Backend& on = is_lower ? *options_.lower.backend : backend();
+  Step step{.past = cache.step(lanes, share),
+            .queries = {},
+            .turns = {},
+            .local_turns = {},
+            .query_turns = {}};
   std::vector<int32_t> positions;
   for (const Lane& lane : lanes) {
     step.queries.add(lane.count);
@@ -166,7 +198,7 @@ Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const
   }
   const bool is_long = config_.short_context > 0 && cache.sizes().capacity > config_.short_context;
   const Rotary& rotary = is_long ? config_.long_rotary : config_.rotary;
-  step.turns = rotations(backend(), rotary, positions);
+  step.turns = rotations(on, rotary, positions);
   if (config_.query_growth > 0) {
     std::vector<float> scales;
     scales.reserve(positions.size());
@@ -174,10 +206,10 @@ Model::Step Model::plan(std::span<const Lane> lanes, const KvCache& cache) const
       const int64_t contexts = position / config_.growth_context;
       scales.push_back(1.0F + config_.query_growth * std::log1p(static_cast<float>(contexts)));
     }
-    step.query_turns = rotations(backend(), rotary, positions, scales);
+    step.query_turns = rotations(on, rotary, positions, scales);
   }
   if (config_.window > 0) {
-    step.local_turns = rotations(backend(), config_.local_rotary, positions);
+    step.local_turns = rotations(on, config_.local_rotary, positions);
   }
   return step;
 }
@@ -190,7 +222,7 @@ Model::QueriesKeys Model::queries_keys(const Block& block, const Tensor& gated_q
   const Rotary& rotary = own.sees_window ? config_.local_rotary : config_.rotary;
   const Tensor& turns = own.sees_window ? step.local_turns : step.turns;
   const auto turn = [&](const Tensor& x, int64_t of, const Tensor& by) {
-    return own.rotates ? ops::rope(backend(), x, by, of, rotary.pairs) : x;
+    return own.rotates ? ops::rope(*block.backend, x, by, of, rotary.pairs) : x;
   };
   if (!config_.normed_heads && !step.query_turns.defined()) {
     const Tensor both =
@@ -234,24 +266,26 @@ Tensor Model::attention(const Block& block, const Tensor& x, const Step& step,
     }
     cache.write(own.cache, k, v, step.past);
   }
-  Tensor attended = ops::attention(backend(), q, cache.keys(own.cache), cache.values(own.cache),
-                                   {.heads = c.heads,
-                                    .kv_heads = own.kv_heads,
-                                    .scale = c.attention_scale,
-                                    .causal = true,
-                                    .window = own.sees_window ? c.window : 0,
-                                    .queries = step.queries.spans(),
-                                    .keys = step.past.keys,
-                                    .pages = step.past.table(),
-                                    .score_cap = c.score_cap,
-                                    .sinks = c.sinks ? &block.sinks : nullptr,
-                                    .precision = options_.precision});
+  Tensor attended =
+      ops::attention(*block.backend, q, cache.keys(own.cache), cache.values(own.cache),
+                     {.heads = c.heads,
+                      .kv_heads = own.kv_heads,
+                      .scale = c.attention_scale,
+                      .causal = true,
+                      .window = own.sees_window ? c.window : 0,
+                      .queries = step.queries.spans(),
+                      .keys = step.past.keys,
+                      .pages = step.past.table(),
+                      .score_cap = c.score_cap,
+                      .sinks = c.sinks ? &block.sinks : nullptr,
+                      .precision = options_.precision});
   if (c.gated_attention) {
-    const Tensor gates = ops::sigmoid(backend(), gated_q.narrow(1, own.head_dim, own.head_dim));
-    attended = ops::mul(backend(), attended, gates.reshape(attended.shape()));
+    const Tensor gates =
+        ops::sigmoid(*block.backend, gated_q.narrow(1, own.head_dim, own.head_dim));
+    attended = ops::mul(*block.backend, attended, gates.reshape(attended.shape()));
   }
   if (c.normed_results) {
-    return ops::add(backend(), x, block.post_attn_norm(block.attn_out(attended)));
+    return ops::add(*block.backend, x, block.post_attn_norm(block.attn_out(attended)));
   }
   return block.attn_out(attended, {.residual = &x});  // (tokens, width)
 }
@@ -270,7 +304,7 @@ Tensor Model::mix(const Block& block, const Tensor& x, const Step& step,
 }
 
 Tensor Model::dense_hidden(const Block& block, const Tensor& x) const {
-  return ops::gated(backend(), block.gate_up(x), config_.gate);
+  return ops::gated(*block.backend, block.gate_up(x), config_.gate);
 }
 
 Tensor Model::of_experts(const Block& block, const Tensor& x) const {
@@ -280,7 +314,7 @@ Tensor Model::of_experts(const Block& block, const Tensor& x) const {
   }
   const Tensor dense = block.down(dense_hidden(block, block.ffn_norm(x)));
   const Tensor routed = block.experts(block.experts_norm(x), block.router_norm(x));
-  return ops::add(backend(), block.post_dense_norm(dense), block.post_experts_norm(routed));
+  return ops::add(*block.backend, block.post_dense_norm(dense), block.post_experts_norm(routed));
 }
 
 Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
@@ -289,36 +323,47 @@ Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
   }
   const Tensor added = block.config.experts ? of_experts(block, x)
                                             : block.down(dense_hidden(block, block.ffn_norm(x)));
-  return ops::add(backend(), x, config_.normed_results ? block.post_ffn_norm(added) : added);
+  return ops::add(*block.backend, x, config_.normed_results ? block.post_ffn_norm(added) : added);
 }
 
 Tensor Model::forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
                       KvCache& cache) const {
   cache.reserve(lanes);
-  const Step step = plan(lanes, cache);
-  const Tensor ids = ops::from_host(backend(), tokens, {std::ssize(tokens)});
-  Tensor x = ops::embedding(backend(), table_, ids);  // (tokens, width)
+  const int64_t lower = options_.lower.count;
+  Step step = plan(lanes, cache, 0);
+  Backend& first = backend_of(0);
+  const Tensor ids = ops::from_host(first, tokens, {std::ssize(tokens)});
+  Tensor x = ops::embedding(first, table_, ids);  // (tokens, width)
   if (config_.embedding_scale != 1.0F) {
-    x = ops::affine(backend(), x, config_.embedding_scale);
+    x = ops::affine(first, x, config_.embedding_scale);
   }
   Tensor inputs;  // (tokens, layers * layer_inputs)
   if (config_.layer_inputs > 0) {
     inputs = layer_inputs_(ids, x);
   }
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    const Block& block = blocks_[i];
+  for (int64_t i = 0; i < config_.layers; ++i) {
+    if (i == lower && lower > 0) {
+      step = plan(lanes, cache, 1);
+      x = moved_up(x);
+      inputs = inputs.defined() ? moved_up(inputs) : inputs;
+    }
+    const Block& block = blocks_[static_cast<size_t>(i)];
     x = mix(block, x, step, cache);
     x = feed_forward(block, x);
     if (inputs.defined()) {
       const int64_t columns = config_.layer_inputs;
-      x = block.input(x, inputs.narrow(1, static_cast<int64_t>(i) * columns, columns));
+      x = block.input(x, inputs.narrow(1, i * columns, columns));
     }
     if (block.output_scale != 1.0F) {
-      x = ops::affine(backend(), x, block.output_scale);
+      x = ops::affine(*block.backend, x, block.output_scale);
     }
   }
   cache.advance(lanes);
   return norm_(x);  // (tokens, width)
+}
+
+Tensor Model::moved_up(const Tensor& x) const {
+  return ops::from_host(backend(), ops::to_host(*options_.lower.backend, x), x.shape());
 }
 
 Tensor Model::logits(const Tensor& hidden) const {
@@ -333,11 +378,14 @@ Tensor Model::logits(const Tensor& hidden) const {
 
 void Model::release_idle_memory() const {
   backend().release_idle_memory();
+  backend_of(0).release_idle_memory();
   for (const auto& file : files_) {
     file->release_pages(file->bytes());
   }
-  if (options_.cache != nullptr) {
-    options_.cache->release_pages();
+  for (const auto& cache : {options_.cache, options_.lower.cache}) {
+    if (cache != nullptr) {
+      cache->release_pages();
+    }
   }
 }
 

@@ -24,6 +24,14 @@
 
 namespace mynah::llama {
 
+// The first layers of a model, where they compute elsewhere than the others. The embedding table is
+// with them; the last norm and the logits are not.
+struct LowerLayers {
+  int64_t count = 0;                 // one that Config::splits() has; 0: none is elsewhere
+  Backend* backend = nullptr;        // must outlive the model
+  std::shared_ptr<BlobCache> cache;  // as LoadOptions::cache
+};
+
 // Where a model computes, and how its weights are kept there.
 struct LoadOptions {
   Backend* backend = nullptr;    // must outlive the model
@@ -31,6 +39,7 @@ struct LoadOptions {
   Precision precision = Precision::Fast;
   std::shared_ptr<BlobCache> cache;  // of packed weights, of this backend's layout and this storage
                                      // type; may be null
+  LowerLayers lower = {};
 };
 
 // What keys and values are kept as.
@@ -48,6 +57,7 @@ class Model final : public TokenModel {
 
   [[nodiscard]] const Config& config() const { return config_; }
 
+  // Where logits are.
   [[nodiscard]] Backend& backend() const { return *options_.backend; }
 
   // Of all that decode with this model.
@@ -75,6 +85,7 @@ class Model final : public TokenModel {
 
  private:
   struct Block {
+    Backend* backend = nullptr;
     LayerConfig config;
     RmsNorm attn_norm;
     // One of these where LayerConfig says that the layer does not attend; then nothing of that.
@@ -111,7 +122,8 @@ class Model final : public TokenModel {
     Status take_feed_forward(const Weights& w, const Config& config);
   };
 
-  // Rows of one forward(), where they read and write, and how their positions turn them.
+  // Rows of one forward(), where they read and write, and how their positions turn them, as layers
+  // on one backend see them.
   struct Step {
     KvStep past;
     Lengths queries;     // tokens of each lane
@@ -127,8 +139,14 @@ class Model final : public TokenModel {
 
   Model() = default;
 
-  Status take(const Weights& w);
-  [[nodiscard]] Step plan(std::span<const Lane> lanes, const KvCache& cache) const;
+  // `lower`: of the layers that are elsewhere, if any are.
+  Status take(const Weights& lower, const Weights& upper);
+  // Where the layer is.
+  [[nodiscard]] Backend& backend_of(int64_t layer) const;
+  // As layers see it that are on the backend of this share of the cache.
+  [[nodiscard]] Step plan(std::span<const Lane> lanes, const KvCache& cache, size_t share) const;
+  // A tensor of the lower layers' backend on that of the others.
+  [[nodiscard]] Tensor moved_up(const Tensor& x) const;
   // Normed and turned, of what Block::qkv gives; gated_q (tokens * heads, 2 head_dim) where there
   // is.
   [[nodiscard]] QueriesKeys queries_keys(const Block& block, const Tensor& gated_q,

@@ -1,6 +1,7 @@
 #include "nn/decode/kv_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -25,57 +26,82 @@ PageTable KvStep::table() const {
 }
 
 KvCache::KvCache(Backend& backend, const Sizes& sizes, DType dtype)
-    : backend_(&backend),
-      sizes_(sizes),
+    : KvCache(std::array{Share{
+                  .backend = &backend, .layers = sizes.layers, .states = std::ssize(sizes.states)}},
+              sizes, dtype) {}
+
+KvCache::KvCache(std::span<const Share> shares, const Sizes& sizes, DType dtype)
+    : sizes_(sizes),
       dtype_(dtype),
       keys_(static_cast<size_t>(sizes.layers)),
       values_(static_cast<size_t>(sizes.layers)) {
   MYNAH_CHECK(sizes.widths.empty() || std::ssize(sizes.widths) == sizes.layers, "a cache of ",
               std::to_string(sizes.layers), " layers with ", std::to_string(sizes.widths.size()),
               " widths");
-  for (int64_t layer = 0; layer < sizes.layers; ++layer) {
-    const int64_t width =
-        sizes.widths.empty() ? sizes.width : sizes.widths[static_cast<size_t>(layer)];
-    if (runs_.empty() || runs_.back().width != width) {
-      runs_.push_back({.first = layer, .layers = 0, .width = width});
+  int64_t layer = 0;
+  int64_t state = 0;
+  for (const Share& share : shares) {
+    Part part{.backend = share.backend,
+              .end_layer = layer + share.layers,
+              .runs = {},
+              .buffer = {},
+              .first_state = state,
+              .end_state = state + share.states,
+              .states = {}};
+    for (; layer < part.end_layer; ++layer) {
+      const int64_t width =
+          sizes.widths.empty() ? sizes.width : sizes.widths[static_cast<size_t>(layer)];
+      if (part.runs.empty() || part.runs.back().width != width) {
+        part.runs.push_back({.first = layer, .layers = 0, .width = width});
+      }
+      ++part.runs.back().layers;
     }
-    ++runs_.back().layers;
+    state = part.end_state;
+    parts_.push_back(std::move(part));
   }
+  MYNAH_CHECK(layer == sizes.layers && state == std::ssize(sizes.states), "a cache of ",
+              std::to_string(sizes.layers), " layers of which ", std::to_string(layer),
+              " are somewhere");
 }
 
-size_t KvCache::row_bytes() const {
+size_t KvCache::row_bytes(const Part& part) const {
   size_t bytes = 0;
-  for (const Run& run : runs_) {
+  for (const Run& run : part.runs) {
     bytes += 2 * static_cast<size_t>(run.layers) * storage_bytes(dtype_, run.width);
   }
   return bytes;
 }
 
 template <class Fn>
-void KvCache::for_each_run(int64_t rows, Fn&& fn) const {
+void KvCache::for_each_run(const Part& part, int64_t rows, Fn&& fn) const {
   size_t first = 0;
-  for (const Run& run : runs_) {
+  for (const Run& run : part.runs) {
     fn(run, first);
     first += 2 * static_cast<size_t>(run.layers) * storage_bytes(dtype_, rows * run.width);
   }
 }
 
-void KvCache::copy_rows(const BufferRef& from, int64_t from_rows, int64_t from_row,
-                        const BufferRef& to, int64_t to_rows, int64_t to_row, int64_t count) const {
+void KvCache::copy_rows(const Part& part, const BufferRef& from, int64_t from_rows,
+                        int64_t from_row, const BufferRef& to, int64_t to_rows, int64_t to_row,
+                        int64_t count) const {
   // Of a run: (2 layers, rows, bytes of a row).
   std::vector<Tensor> sources;
   const auto bytes_of = [&](const BufferRef& buffer, size_t first, const Run& run, int64_t rows) {
     const auto bytes = static_cast<int64_t>(storage_bytes(dtype_, run.width));
-    return Tensor(buffer, first, {2 * run.layers, rows, bytes}, DType::U8, backend_->device());
+    return Tensor(buffer, first, {2 * run.layers, rows, bytes}, DType::U8, part.backend->device());
   };
-  for_each_run(from_rows, [&](const Run& run, size_t first) {
+  for_each_run(part, from_rows, [&](const Run& run, size_t first) {
     sources.push_back(bytes_of(from, first, run, from_rows).narrow(1, from_row, count));
   });
   size_t next = 0;
-  for_each_run(to_rows, [&](const Run& run, size_t first) {
-    ops::copy_into(*backend_, sources[next++],
+  for_each_run(part, to_rows, [&](const Run& run, size_t first) {
+    ops::copy_into(*part.backend, sources[next++],
                    bytes_of(to, first, run, to_rows).narrow(1, to_row, count));
   });
+}
+
+const KvCache::Part& KvCache::part_of(int64_t layer) const {
+  return *std::ranges::find_if(parts_, [&](const Part& part) { return layer < part.end_layer; });
 }
 
 size_t KvCache::index(int64_t sequence) const {
@@ -151,8 +177,10 @@ void KvCache::reserve(std::span<const Lane> lanes) {
       int32_t& page = sequence.pages[static_cast<size_t>(sequence.length / kPageRows)];
       const int32_t own = take_page();
       const int64_t rows = std::ssize(uses_) * kPageRows;
-      copy_rows(buffer_, rows, page * kPageRows, buffer_, rows, own * kPageRows,
-                sequence.length % kPageRows);
+      for (const Part& part : parts_) {
+        copy_rows(part, part.buffer, rows, page * kPageRows, part.buffer, rows, own * kPageRows,
+                  sequence.length % kPageRows);
+      }
       leave_page(page);
       page = own;
     }
@@ -162,7 +190,8 @@ void KvCache::reserve(std::span<const Lane> lanes) {
   }
 }
 
-KvStep KvCache::step(std::span<const Lane> lanes) const {
+KvStep KvCache::step(std::span<const Lane> lanes, size_t share) const {
+  Backend& backend = *parts_[share].backend;
   KvStep step;
   std::vector<int32_t> rows;
   for (const Lane& lane : lanes) {
@@ -179,20 +208,21 @@ KvStep KvCache::step(std::span<const Lane> lanes) const {
       rows.push_back(static_cast<int32_t>(page * kPageRows + position % kPageRows));
     }
   }
-  step.rows = ops::from_host(*backend_, std::span<const int32_t>(rows), {std::ssize(rows)});
+  step.rows = ops::from_host(backend, std::span<const int32_t>(rows), {std::ssize(rows)});
   if (!rewinds()) {
     std::vector<int32_t> slots;
     for (const Lane& lane : lanes) {
       slots.push_back(static_cast<int32_t>(lane.sequence));
     }
-    step.slots = ops::from_host(*backend_, std::span<const int32_t>(slots), {std::ssize(slots)});
+    step.slots = ops::from_host(backend, std::span<const int32_t>(slots), {std::ssize(slots)});
   }
   return step;
 }
 
 void KvCache::write(int64_t layer, const Tensor& k, const Tensor& v, const KvStep& step) const {
-  ops::scatter_rows(*backend_, k, step.rows, keys(layer));
-  ops::scatter_rows(*backend_, v, step.rows, values(layer));
+  Backend& backend = *part_of(layer).backend;
+  ops::scatter_rows(backend, k, step.rows, keys(layer));
+  ops::scatter_rows(backend, v, step.rows, values(layer));
 }
 
 void KvCache::advance(std::span<const Lane> lanes) {
@@ -202,45 +232,60 @@ void KvCache::advance(std::span<const Lane> lanes) {
 }
 
 size_t KvCache::bytes() const {
-  const int64_t states = states_.defined() ? states_.elements() : 0;
-  return static_cast<size_t>(std::ssize(uses_) * kPageRows) * row_bytes() +
-         storage_bytes(DType::F32, states);
+  size_t bytes = 0;
+  for (const Part& part : parts_) {
+    const int64_t states = part.states.defined() ? part.states.elements() : 0;
+    bytes += static_cast<size_t>(std::ssize(uses_) * kPageRows) * row_bytes(part) +
+             storage_bytes(DType::F32, states);
+  }
+  return bytes;
+}
+
+int64_t KvCache::states_width(const Part& part, int64_t end_state) const {
+  return std::accumulate(sizes_.states.begin() + part.first_state,
+                         sizes_.states.begin() + end_state, int64_t{0});
 }
 
 Tensor KvCache::state(int64_t number) const {
-  const auto widths = std::span(sizes_.states).first(static_cast<size_t>(number));
-  return states_.narrow(1, std::accumulate(widths.begin(), widths.end(), int64_t{0}),
-                        sizes_.states[static_cast<size_t>(number)]);
+  const Part& part =
+      *std::ranges::find_if(parts_, [&](const Part& one) { return number < one.end_state; });
+  return part.states.narrow(1, states_width(part, number),
+                            sizes_.states[static_cast<size_t>(number)]);
 }
 
-void KvCache::grow_states() {
-  const int64_t before = states_.defined() ? states_.dim(0) : 0;
+void KvCache::grow_states(Part& part) const {
+  const int64_t before = part.states.defined() ? part.states.dim(0) : 0;
   const auto wanted = std::ssize(sequences_);
   if (wanted <= before) {
     return;
   }
-  const Shape shape{wanted + wanted / 2,
-                    std::accumulate(sizes_.states.begin(), sizes_.states.end(), int64_t{0})};
-  const Tensor grown = ops::empty(*backend_, shape);
+  const Shape shape{wanted + wanted / 2, states_width(part, part.end_state)};
+  const Tensor grown = ops::empty(*part.backend, shape);
   if (before > 0) {
-    ops::copy_into(*backend_, states_, grown.narrow(0, 0, before));
+    ops::copy_into(*part.backend, part.states, grown.narrow(0, 0, before));
   }
-  states_ = grown;
+  part.states = grown;
 }
 
 void KvCache::set_states(int64_t sequence, std::optional<int64_t> from) {
-  if (rewinds()) {
-    return;
-  }
-  grow_states();
-  if (from) {
-    ops::copy_into(*backend_, states_.narrow(0, *from, 1), states_.narrow(0, sequence, 1));
-    return;
-  }
-  const Tensor zeros = ops::zeros(*backend_, {1, std::ranges::max(sizes_.states)});
-  for (int64_t number = 0; number < std::ssize(sizes_.states); ++number) {
-    const Tensor own = state(number).narrow(0, sequence, 1);
-    ops::copy_into(*backend_, zeros.narrow(1, 0, own.dim(1)), own);
+  for (Part& part : parts_) {
+    if (part.first_state == part.end_state) {
+      continue;
+    }
+    grow_states(part);
+    if (from) {
+      ops::copy_into(*part.backend, part.states.narrow(0, *from, 1),
+                     part.states.narrow(0, sequence, 1));
+      continue;
+    }
+    const auto own = std::span(sizes_.states)
+                         .subspan(static_cast<size_t>(part.first_state),
+                                  static_cast<size_t>(part.end_state - part.first_state));
+    const Tensor zeros = ops::zeros(*part.backend, {1, std::ranges::max(own)});
+    for (int64_t number = part.first_state; number < part.end_state; ++number) {
+      const Tensor cleared = state(number).narrow(0, sequence, 1);
+      ops::copy_into(*part.backend, zeros.narrow(1, 0, cleared.dim(1)), cleared);
+    }
   }
 }
 
@@ -257,17 +302,24 @@ int64_t KvCache::pages_ahead(int64_t needed) const {
   return std::max(needed, ahead);
 }
 
+Result<std::vector<BufferRef>> KvCache::allocated(int64_t pages) const {
+  return or_device_error([&]() -> Result<std::vector<BufferRef>> {
+    std::vector<BufferRef> buffers;
+    for (const Part& part : parts_) {
+      buffers.push_back(
+          part.backend->allocate(static_cast<size_t>(pages * kPageRows) * row_bytes(part)));
+    }
+    return buffers;
+  });
+}
+
 void KvCache::grow(int64_t more) {
   if (more <= 0) {
     return;
   }
   const int64_t before = std::ssize(uses_);
-  const auto allocated = [this](int64_t pages) {
-    return or_device_error(
-        [&] { return backend_->allocate(static_cast<size_t>(pages * kPageRows) * row_bytes()); });
-  };
   int64_t pages = pages_ahead(before + more);
-  Result<BufferRef> found = allocated(pages);
+  Result<std::vector<BufferRef>> found = allocated(pages);
   if (!found && found.error().code == ErrorCode::OutOfMemory && pages > before + more) {
     pages = before + more;  // what nobody needs yet is no reason to end
     found = allocated(pages);
@@ -275,23 +327,26 @@ void KvCache::grow(int64_t more) {
   if (!found) {
     throw DeviceError(std::move(found).error());
   }
-  const BufferRef grown = *std::move(found);
   const int64_t rows = pages * kPageRows;
-  if (before > 0) {
-    const int64_t filled = before * kPageRows;
-    copy_rows(buffer_, filled, 0, grown, rows, 0, filled);
-  }
-  for_each_run(rows, [&](const Run& run, size_t first) {
-    const size_t layer_bytes = storage_bytes(dtype_, rows * run.width);
-    const Shape shape{rows, run.width};
-    for (int64_t i = 0; i < run.layers; ++i) {
-      const auto layer = static_cast<size_t>(run.first + i);
-      keys_[layer] = {grown, first, shape, dtype_, backend_->device()};
-      values_[layer] = {grown, first + layer_bytes, shape, dtype_, backend_->device()};
-      first += 2 * layer_bytes;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[i];
+    BufferRef& grown = (*found)[i];
+    if (before > 0) {
+      const int64_t filled = before * kPageRows;
+      copy_rows(part, part.buffer, filled, 0, grown, rows, 0, filled);
     }
-  });
-  buffer_ = grown;
+    for_each_run(part, rows, [&](const Run& run, size_t first) {
+      const size_t layer_bytes = storage_bytes(dtype_, rows * run.width);
+      const Shape shape{rows, run.width};
+      for (int64_t layer = run.first; layer < run.first + run.layers; ++layer) {
+        const auto at = static_cast<size_t>(layer);
+        keys_[at] = {grown, first, shape, dtype_, part.backend->device()};
+        values_[at] = {grown, first + layer_bytes, shape, dtype_, part.backend->device()};
+        first += 2 * layer_bytes;
+      }
+    });
+    part.buffer = std::move(grown);
+  }
   uses_.resize(static_cast<size_t>(pages), 0);
   for (int64_t page = before; page < pages; ++page) {
     free_.push(static_cast<int32_t>(page));

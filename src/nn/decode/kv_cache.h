@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/result.h"
 #include "ops/ops.h"
 
 namespace mynah {
@@ -50,8 +51,19 @@ class KvCache {
     std::vector<int64_t> states = {};  // numbers of each state of a sequence
   };
 
+  // Layers that one device has, those behind the ones of the part before.
+  struct Share {
+    Backend* backend = nullptr;  // must outlive the cache
+    int64_t layers = 0;
+    int64_t states = 0;  // of Sizes::states
+  };
+
   // Keys and values are kept as `dtype`: f32, f16, bf16, or Q8_0 where 32 divides each head.
   KvCache(Backend& backend, const Sizes& sizes, DType dtype);
+
+  // One of a model whose layers are on several devices: sequences and their pages are the same on
+  // all of them. The shares' layers and states are those of `sizes` in sum.
+  KvCache(std::span<const Share> shares, const Sizes& sizes, DType dtype);
 
   [[nodiscard]] const Sizes& sizes() const { return sizes_; }
 
@@ -76,8 +88,9 @@ class KvCache {
   // given its pages before it.
   void reserve(std::span<const Lane> lanes);
 
-  // For lanes that reserve() knows; a sequence has one of them at most.
-  [[nodiscard]] KvStep step(std::span<const Lane> lanes) const;
+  // For lanes that reserve() knows; a sequence has one of them at most. Its tensors are on the
+  // device of that share.
+  [[nodiscard]] KvStep step(std::span<const Lane> lanes, size_t share = 0) const;
 
   [[nodiscard]] const Tensor& keys(int64_t layer) const {
     return keys_[static_cast<size_t>(layer)];
@@ -119,14 +132,30 @@ class KvCache {
     int64_t width = 0;
   };
 
-  // Bytes of a row of all layers, keys and values.
-  [[nodiscard]] size_t row_bytes() const;
+  // What one device has.
+  struct Part {
+    Backend* backend = nullptr;
+    int64_t end_layer = 0;
+    std::vector<Run> runs;
+    BufferRef buffer;
+    int64_t first_state = 0;  // of Sizes::states
+    int64_t end_state = 0;
+    Tensor states;  // (slots, numbers of its states): a sequence's number is its slot
+  };
+
+  // Bytes of a row of all its layers, keys and values.
+  [[nodiscard]] size_t row_bytes(const Part& part) const;
   // Calls fn(run, first byte) for the runs of a buffer of so many rows.
   template <class Fn>
-  void for_each_run(int64_t rows, Fn&& fn) const;
-  // Copies `count` rows of all layers, keys and values, from one row on to another.
-  void copy_rows(const BufferRef& from, int64_t from_rows, int64_t from_row, const BufferRef& to,
-                 int64_t to_rows, int64_t to_row, int64_t count) const;
+  void for_each_run(const Part& part, int64_t rows, Fn&& fn) const;
+  // Copies `count` rows of all its layers, keys and values, from one row on to another.
+  void copy_rows(const Part& part, const BufferRef& from, int64_t from_rows, int64_t from_row,
+                 const BufferRef& to, int64_t to_rows, int64_t to_row, int64_t count) const;
+  [[nodiscard]] const Part& part_of(int64_t layer) const;
+  // Numbers of the states of one, from its first one to this.
+  [[nodiscard]] int64_t states_width(const Part& part, int64_t end_state) const;
+  // A buffer of each for so many pages, or none.
+  [[nodiscard]] Result<std::vector<BufferRef>> allocated(int64_t pages) const;
 
   // One without pages, its states whatever they were.
   [[nodiscard]] int64_t take_sequence();
@@ -138,20 +167,17 @@ class KvCache {
   // How many pages there are to be where so many are needed.
   [[nodiscard]] int64_t pages_ahead(int64_t needed) const;
   // States for as many sequences as there are, those of before among them.
-  void grow_states();
+  void grow_states(Part& part) const;
   // Makes the states of a sequence those of another, or zeros.
   void set_states(int64_t sequence, std::optional<int64_t> from);
   int32_t take_page();
   void leave_page(int32_t page);
 
-  Backend* backend_;
   Sizes sizes_;
   DType dtype_;
-  std::vector<Run> runs_;
-  BufferRef buffer_;
+  std::vector<Part> parts_;
   std::vector<Tensor> keys_;
   std::vector<Tensor> values_;
-  Tensor states_;  // (slots, numbers of all states): a sequence's number is its slot
   std::vector<Sequence> sequences_;
   std::vector<int64_t> free_sequences_;
   std::vector<int32_t> uses_;  // of each page: the sequences that have it

@@ -18,6 +18,7 @@ namespace {
 struct GoldenCase {
   const char* name;
   DeviceKind device;
+  bool apart = false;  // its first layers are on the processor
 };
 
 class LlamaGolden : public testing::TestWithParam<GoldenCase> {
@@ -35,8 +36,13 @@ class LlamaGolden : public testing::TestWithParam<GoldenCase> {
     ASSERT_TRUE(file.has_value()) << file.error().message;
     auto config = Config::read(*file);
     ASSERT_TRUE(config.has_value()) << config.error().message;
-    auto model =
-        Model::load(*file, *config, {.backend = backend_.get(), .precision = Precision::Exact});
+    LoadOptions options{.backend = backend_.get(), .precision = Precision::Exact};
+    if (GetParam().apart) {
+      lower_ = test::golden_backend(DeviceKind::Cpu, pool_);
+      ASSERT_NE(lower_, nullptr);
+      options.lower = {.count = config->splits().at(0), .backend = lower_.get(), .cache = nullptr};
+    }
+    auto model = Model::load(*file, *config, options);
     ASSERT_TRUE(model.has_value()) << model.error().message;
     model_ = *model;
   }
@@ -101,6 +107,7 @@ class LlamaGolden : public testing::TestWithParam<GoldenCase> {
   }
 
   ThreadPool pool_{2};
+  std::unique_ptr<Backend> lower_;
   std::unique_ptr<Backend> backend_;
   std::shared_ptr<const Model> model_;
   std::vector<int32_t> tokens_;
@@ -142,11 +149,16 @@ std::vector<GoldenCase> all_cases() {
       cases.push_back({name, device});
     }
   }
+  // Some with windows, with keys of other layers and inputs of tokens, and with states.
+  for (const char* name : {"gemma3", "gemma4", "lfm2", "llama", "qwen35"}) {
+    cases.push_back({.name = name, .device = DeviceKind::Simt, .apart = true});
+  }
   return cases;
 }
 
 std::string case_name(const testing::TestParamInfo<GoldenCase>& info) {
-  std::string name = std::string(info.param.name) + "_" + test::golden_device(info.param.device);
+  std::string name = std::string(info.param.name) + "_" + (info.param.apart ? "cpu_" : "") +
+                     test::golden_device(info.param.device);
   std::ranges::replace(name, '-', '_');
   return name;
 }
