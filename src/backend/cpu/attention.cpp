@@ -156,23 +156,12 @@ void CpuBackend::attend(const Tensor& q, const Readers& readers, const Tensor& o
   });
 }
 
-// The rows of a span as a tensor of a float type: a part of x, or a copy where they lie apart.
-Tensor CpuBackend::side_by_side(const Tensor& x, const PageTable& pages, const Span& span) {
-  const bool blocks = is_block_type(x.dtype());
-  const int64_t first = span.length > 0 ? pages.row(span.begin) : 0;
-  bool apart = false;
-  pages.for_each_run(span, [&](int64_t row, int64_t) { apart = apart || row != first; });
-  if (!apart && !blocks) {
-    return x.narrow(0, first, span.length);
-  }
-  const DType type = blocks ? DType::F32 : x.dtype();
-  Tensor out(allocate(storage_bytes(type, span.length * x.dim(1))), 0, {span.length, x.dim(1)},
-             type, device());
+Tensor CpuBackend::in_floats(const Tensor& x, const PageTable& pages, const Span& span) {
+  Tensor out(allocate(storage_bytes(DType::F32, span.length * x.dim(1))), 0,
+             {span.length, x.dim(1)}, DType::F32, device());
   int64_t next = 0;
   pages.for_each_run(span, [&](int64_t row, int64_t rows) {
-    const Tensor from = x.narrow(0, row, rows);
-    const Tensor to = out.narrow(0, next, rows);
-    blocks ? dequantize(from, to) : copy(from, to);
+    dequantize(x.narrow(0, row, rows), out.narrow(0, next, rows));
     next += rows;
   });
   return out;
@@ -190,8 +179,11 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
       continue;
     }
     const KeysValues packed =
-        pack_keys_values(side_by_side(k, params.pages, span), side_by_side(v, params.pages, span),
-                         params.kv_heads, params.precision);
+        is_block_type(k.dtype())
+            ? pack_keys_values(in_floats(k, params.pages, span), in_floats(v, params.pages, span),
+                               params.kv_heads, params.precision)
+            : pack_rows({.k = k, .v = v, .pages = params.pages, .span = span}, params.kv_heads,
+                        params.precision);
     const Scratch<Reader> list(memory_, queries.length);
     for (int64_t i = 0; i < queries.length; ++i) {
       list[i] = {.row = queries.begin + i,
@@ -213,17 +205,22 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
 
 KeysValues CpuBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
                                         Precision precision) {
-  const int64_t d = k.dim(1) / heads;
+  return pack_rows({.k = k, .v = v, .pages = {}, .span = {0, k.dim(0)}}, heads, precision);
+}
+
+KeysValues CpuBackend::pack_rows(const StoredRows& rows, int64_t heads, Precision precision) {
+  const int64_t count = rows.span.length;
+  const int64_t d = rows.k.dim(1) / heads;
   expect_head(d);
-  MYNAH_CHECK(precision == Precision::Exact || k.dim(0) <= kMostKeys,
+  MYNAH_CHECK(precision == Precision::Exact || count <= kMostKeys,
               "[pack_keys_values] more than 65536 keys in int8");
-  const size_t bytes = keys_values_bytes(k.dim(0), heads, d, precision);
-  KeysValues packed{k.dim(0), heads, d, precision,
+  const size_t bytes = keys_values_bytes(count, heads, d, precision);
+  KeysValues packed{count, heads, d, precision,
                     Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())};
   const PackedKeys sizes(packed);
-  for_rows(heads, k.dim(0) * d, [&](int64_t head) {
+  for_rows(heads, count * d, [&](int64_t head) {
     const Scratch<float> scratch(memory_, std::max<int64_t>(1, sizes.scratch_floats()));
-    pack_head(kernels_, sizes, k, v, head * d, scratch.data(),
+    pack_head(kernels_, sizes, rows, head * d, scratch.data(),
               packed.data.raw() + head * sizes.head_bytes());
   });
   return packed;

@@ -87,6 +87,7 @@ struct FftTables;
 
 // Queries and the keys that each of them sees: see packed_attention.h.
 struct Readers;
+struct StoredRows;
 
 // Below this many multiplications waking another thread costs more than it saves (measured: about
 // 2 us against 30 products a nanosecond).
@@ -175,7 +176,9 @@ class CpuBackend final : public Backend {
   void attend(const Tensor& q, const Readers& readers, const Tensor& out);
   void attend_rows(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
                    const Tensor& out);
-  Tensor side_by_side(const Tensor& x, const PageTable& pages, const Span& span);
+  // Rows of blocks as f32, one after the other.
+  Tensor in_floats(const Tensor& x, const PageTable& pages, const Span& span);
+  KeysValues pack_rows(const StoredRows& rows, int64_t heads, Precision precision);
   // x (rows, in) as a convolution with this input sees it.
   Tensor conv1d_seen(const Tensor& x, const Lengths& lengths, const Conv1dInput& input);
   // Neighbouring windows together: of stride 1, one group.

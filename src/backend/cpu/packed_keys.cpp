@@ -6,36 +6,44 @@
 namespace mynah::cpu {
 namespace {
 
-// Channels [column, column + d) of row i in f32; zeros past the last row.
-void read_row(const Kernels& kernels, const Tensor& x, int64_t i, int64_t column, int64_t d,
+// Channels [column, column + d) of a row of x in f32.
+void read_row(const Kernels& kernels, const Tensor& x, int64_t row, int64_t column, int64_t d,
               float* out) {
-  if (i >= x.dim(0)) {
-    std::memset(out, 0, static_cast<size_t>(d) * sizeof(float));
-    return;
-  }
-  const std::byte* row = x.raw() + storage_bytes(x.dtype(), i * x.stride(0) + column);
+  const std::byte* from = x.raw() + storage_bytes(x.dtype(), row * x.stride(0) + column);
   switch (x.dtype()) {
     case DType::F16:
-      kernels.from_f16(reinterpret_cast<const uint16_t*>(row), d, out);
+      kernels.from_f16(reinterpret_cast<const uint16_t*>(from), d, out);
       break;
     case DType::BF16:
-      kernels.from_bf16(reinterpret_cast<const uint16_t*>(row), d, out);
+      kernels.from_bf16(reinterpret_cast<const uint16_t*>(from), d, out);
       break;
     default:
-      std::memcpy(out, row, static_cast<size_t>(d) * sizeof(float));
+      std::memcpy(out, from, static_cast<size_t>(d) * sizeof(float));
       break;
   }
 }
 
-// One head's rows in f32, one after another, as wide as whole panels: zeros past the last channel.
-void gather_rows(const Kernels& kernels, const PackedKeys& sizes, const Tensor& x, int64_t column,
-                 float* out) {
+// Calls fn(j, row of the tensors) for each of them.
+template <class Fn>
+void for_each_row(const StoredRows& rows, Fn&& fn) {
+  int64_t j = 0;
+  rows.pages.for_each_run(rows.span, [&](int64_t first, int64_t count) {
+    for (int64_t row = first; row < first + count; ++row) {
+      fn(j++, row);
+    }
+  });
+}
+
+// One head's rows of x in f32, one after another, as wide as whole panels: zeros past the last
+// channel.
+void gather_rows(const Kernels& kernels, const PackedKeys& sizes, const StoredRows& rows,
+                 const Tensor& x, int64_t column, float* out) {
   const int64_t rest = sizes.padded_channels - sizes.channels;
-  for (int64_t j = 0; j < sizes.rows; ++j) {
+  for_each_row(rows, [&](int64_t j, int64_t from) {
     float* const row = out + j * sizes.padded_channels;
-    read_row(kernels, x, j, column, sizes.channels, row);
+    read_row(kernels, x, from, column, sizes.channels, row);
     std::fill_n(row + sizes.channels, rest, 0.0F);
-  }
+  });
 }
 
 // Mean of each channel over all rows; 0 past the last channel.
@@ -47,15 +55,22 @@ void mean_of_rows(const Kernels& kernels, const PackedKeys& sizes, const float* 
   }
 }
 
-void pack_keys_f32(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, int64_t column,
-                   float* out) {
+void pack_keys_f32(const Kernels& kernels, const PackedKeys& sizes, const StoredRows& rows,
+                   int64_t column, float* out) {
   float row[kMaxHead];
-  for (int64_t j = 0; j < sizes.padded_rows; ++j) {
-    read_row(kernels, k, j, column, sizes.channels, row);
+  const auto put = [&](int64_t j) {
     float* to = out + j / kPanel * sizes.channels * kPanel + j % kPanel;
     for (int64_t i = 0; i < sizes.channels; ++i) {
       to[i * kPanel] = row[i];
     }
+  };
+  for_each_row(rows, [&](int64_t j, int64_t from) {
+    read_row(kernels, rows.k, from, column, sizes.channels, row);
+    put(j);
+  });
+  std::fill_n(row, sizes.channels, 0.0F);
+  for (int64_t j = sizes.rows; j < sizes.padded_rows; ++j) {
+    put(j);
   }
 }
 
@@ -88,15 +103,22 @@ void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const float* 
   }
 }
 
-void pack_values_f32(const Kernels& kernels, const PackedKeys& sizes, const Tensor& v,
+void pack_values_f32(const Kernels& kernels, const PackedKeys& sizes, const StoredRows& rows,
                      int64_t column, float* out) {
   float row[kMaxHead] = {};  // zero after the last channel
-  for (int64_t j = 0; j < sizes.whole_rows; ++j) {
-    read_row(kernels, v, j, column, sizes.channels, row);
+  const auto put = [&](int64_t j) {
     for (int64_t c = 0; c < sizes.value_panels(); ++c) {
       std::memcpy(out + (c * sizes.whole_rows + j) * kPanel, row + c * kPanel,
                   kPanel * sizeof(float));
     }
+  };
+  for_each_row(rows, [&](int64_t j, int64_t from) {
+    read_row(kernels, rows.v, from, column, sizes.channels, row);
+    put(j);
+  });
+  std::fill_n(row, sizes.channels, 0.0F);
+  for (int64_t j = sizes.rows; j < sizes.whole_rows; ++j) {
+    put(j);
   }
 }
 
@@ -127,17 +149,17 @@ void pack_values_i8(const Kernels& kernels, const PackedKeys& sizes, const float
 
 }  // namespace
 
-void pack_head(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, const Tensor& v,
+void pack_head(const Kernels& kernels, const PackedKeys& sizes, const StoredRows& rows,
                int64_t column, float* scratch, std::byte* out) {
   std::byte* const values = out + sizes.key_bytes();
   if (sizes.fast) {
-    gather_rows(kernels, sizes, k, column, scratch);
+    gather_rows(kernels, sizes, rows, rows.k, column, scratch);
     pack_keys_i8(kernels, sizes, scratch, out);
-    gather_rows(kernels, sizes, v, column, scratch);
+    gather_rows(kernels, sizes, rows, rows.v, column, scratch);
     pack_values_i8(kernels, sizes, scratch, values);
   } else {
-    pack_keys_f32(kernels, sizes, k, column, reinterpret_cast<float*>(out));
-    pack_values_f32(kernels, sizes, v, column, reinterpret_cast<float*>(values));
+    pack_keys_f32(kernels, sizes, rows, column, reinterpret_cast<float*>(out));
+    pack_values_f32(kernels, sizes, rows, column, reinterpret_cast<float*>(values));
   }
 }
 

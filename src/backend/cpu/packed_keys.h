@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backend/cpu/kernels.h"
+#include "tensor/op_params.h"
 #include "tensor/tensor.h"
 
 namespace mynah::cpu {
@@ -79,9 +80,18 @@ struct PackedKeys {
   bool fast;
 };
 
-// Packs one head of k and v (rows, heads * d), f32, f16 or bf16, whose channels begin at `column`.
-// `scratch` has room for sizes.scratch_floats().
-void pack_head(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, const Tensor& v,
+// Rows of k and v (rows of all, heads * d), f32, f16 or bf16, as they lie: those of a span, which
+// begins with a page where there are pages.
+struct StoredRows {
+  const Tensor& k;
+  const Tensor& v;
+  PageTable pages;
+  Span span;
+};
+
+// Packs one head of them, whose channels begin at `column`. `scratch` has room for
+// sizes.scratch_floats().
+void pack_head(const Kernels& kernels, const PackedKeys& sizes, const StoredRows& rows,
                int64_t column, float* scratch, std::byte* out);
 
 }  // namespace mynah::cpu
