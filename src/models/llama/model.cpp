@@ -165,7 +165,8 @@ KvCache Model::new_cache(int64_t sequences, int64_t capacity, std::optional<DTyp
                              .sequences = sequences,
                              .capacity = capacity,
                              .widths = config_.cache_widths(),
-                             .states = config_.states()};
+                             .states = config_.states(),
+                             .in_place = true};
   const DType kept = dtype.value_or(cache_dtype());
   const LowerLayers& lower = options_.lower;
   if (lower.count == 0) {
@@ -275,7 +276,7 @@ Tensor Model::attention(const Block& block, const Tensor& x, const Step& step,
                       .window = own.sees_window ? c.window : 0,
                       .queries = step.queries.spans(),
                       .keys = step.past.keys,
-                      .pages = step.past.table(),
+                      .pages = cache.table(own.cache, step.past),
                       .score_cap = c.score_cap,
                       .sinks = c.sinks ? &block.sinks : nullptr,
                       .precision = options_.precision});

@@ -117,7 +117,7 @@ Tensor Decoder::self_attention(const Block& block, int64_t layer, const Tensor& 
                       .causal = true,
                       .queries = step.queries.spans(),
                       .keys = step.past.keys,
-                      .pages = step.past.table(),
+                      .pages = cache.table(layer, step.past),
                       .precision = precision_});
   return block.attn_out(attended, {.residual = &x});  // (tokens, width)
 }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "tensor/device_error.h"
+#include "tensor/host_reservation.h"
 
 namespace mynah {
 namespace {
@@ -15,15 +16,22 @@ namespace {
 // alike, which a device may do at once (StepRunner). 128 positions, as a card takes keys.
 constexpr int64_t kTableStep = 8;
 
+constexpr int64_t kSlabRows = KvCache::kSlabPages * KvCache::kPageRows;
+
 int64_t pages_for(int64_t positions) {
   return (positions + KvCache::kPageRows - 1) / KvCache::kPageRows;
 }
 
-}  // namespace
-
-PageTable KvStep::table() const {
-  return {.rows = KvCache::kPageRows, .pages = pages};
+int64_t slabs_for(int64_t pages) {
+  return (pages + KvCache::kSlabPages - 1) / KvCache::kSlabPages;
 }
+
+bool computes_in_host_memory(const KvCache::Share& share) {
+  const DeviceKind kind = share.backend->device().kind;
+  return kind == DeviceKind::Cpu || kind == DeviceKind::Ref;
+}
+
+}  // namespace
 
 KvCache::KvCache(Backend& backend, const Sizes& sizes, DType dtype)
     : KvCache(std::array{Share{
@@ -33,75 +41,55 @@ KvCache::KvCache(Backend& backend, const Sizes& sizes, DType dtype)
 KvCache::KvCache(std::span<const Share> shares, const Sizes& sizes, DType dtype)
     : sizes_(sizes),
       dtype_(dtype),
+      in_place_(sizes.in_place && std::ranges::all_of(shares, computes_in_host_memory)),
       keys_(static_cast<size_t>(sizes.layers)),
       values_(static_cast<size_t>(sizes.layers)) {
   MYNAH_CHECK(sizes.widths.empty() || std::ssize(sizes.widths) == sizes.layers, "a cache of ",
               std::to_string(sizes.layers), " layers with ", std::to_string(sizes.widths.size()),
               " widths");
-  int64_t layer = 0;
   int64_t state = 0;
   for (const Share& share : shares) {
-    Part part{.backend = share.backend,
-              .end_layer = layer + share.layers,
-              .runs = {},
-              .buffer = {},
-              .first_state = state,
-              .end_state = state + share.states,
-              .states = {}};
-    for (; layer < part.end_layer; ++layer) {
-      const int64_t width =
-          sizes.widths.empty() ? sizes.width : sizes.widths[static_cast<size_t>(layer)];
-      if (part.runs.empty() || part.runs.back().width != width) {
-        part.runs.push_back({.first = layer, .layers = 0, .width = width});
+    const auto others = std::ssize(groups_);
+    for (int64_t i = 0; i < share.layers; ++i) {
+      const int64_t width = sizes.widths.empty() ? sizes.width : sizes.widths[group_of_.size()];
+      auto group = std::find_if(groups_.begin() + others, groups_.end(),
+                                [&](const Group& one) { return one.width == width; });
+      if (group == groups_.end()) {
+        group = groups_.insert(group,
+                               {.share = states_.size(), .backend = share.backend, .width = width});
       }
-      ++part.runs.back().layers;
+      ++group->layers;
+      group_of_.push_back(static_cast<size_t>(group - groups_.begin()));
     }
-    state = part.end_state;
-    parts_.push_back(std::move(part));
+    states_.push_back({.backend = share.backend, .first = state, .end = state + share.states});
+    state += share.states;
   }
-  MYNAH_CHECK(layer == sizes.layers && state == std::ssize(sizes.states), "a cache of ",
-              std::to_string(sizes.layers), " layers of which ", std::to_string(layer),
-              " are somewhere");
+  MYNAH_CHECK(std::ssize(group_of_) == sizes.layers && state == std::ssize(sizes.states),
+              "a cache of ", std::to_string(sizes.layers), " layers of which ",
+              std::to_string(group_of_.size()), " are somewhere");
 }
 
-size_t KvCache::row_bytes(const Part& part) const {
+size_t KvCache::slab_bytes() const {
   size_t bytes = 0;
-  for (const Run& run : part.runs) {
-    bytes += 2 * static_cast<size_t>(run.layers) * storage_bytes(dtype_, run.width);
+  for (const Group& group : groups_) {
+    bytes += storage_bytes(dtype_, group.slab_elements());
   }
   return bytes;
 }
 
-template <class Fn>
-void KvCache::for_each_run(const Part& part, int64_t rows, Fn&& fn) const {
-  size_t first = 0;
-  for (const Run& run : part.runs) {
-    fn(run, first);
-    first += 2 * static_cast<size_t>(run.layers) * storage_bytes(dtype_, rows * run.width);
+void KvCache::copy_page(int64_t from, int64_t to, int64_t count) const {
+  for (const Group& group : groups_) {
+    // Of a page: (2 layers, rows, bytes of a row).
+    const auto rows_of = [&](int64_t page) {
+      const auto bytes = static_cast<int64_t>(storage_bytes(dtype_, group.width));
+      const size_t first =
+          static_cast<size_t>(page / kSlabPages) * storage_bytes(dtype_, group.slab_elements());
+      return Tensor(group.buffer, first, {2 * group.layers, kSlabRows, bytes}, DType::U8,
+                    group.backend->device())
+          .narrow(1, page % kSlabPages * kPageRows, count);
+    };
+    ops::copy_into(*group.backend, rows_of(from), rows_of(to));
   }
-}
-
-void KvCache::copy_rows(const Part& part, const BufferRef& from, int64_t from_rows,
-                        int64_t from_row, const BufferRef& to, int64_t to_rows, int64_t to_row,
-                        int64_t count) const {
-  // Of a run: (2 layers, rows, bytes of a row).
-  std::vector<Tensor> sources;
-  const auto bytes_of = [&](const BufferRef& buffer, size_t first, const Run& run, int64_t rows) {
-    const auto bytes = static_cast<int64_t>(storage_bytes(dtype_, run.width));
-    return Tensor(buffer, first, {2 * run.layers, rows, bytes}, DType::U8, part.backend->device());
-  };
-  for_each_run(part, from_rows, [&](const Run& run, size_t first) {
-    sources.push_back(bytes_of(from, first, run, from_rows).narrow(1, from_row, count));
-  });
-  size_t next = 0;
-  for_each_run(part, to_rows, [&](const Run& run, size_t first) {
-    ops::copy_into(*part.backend, sources[next++],
-                   bytes_of(to, first, run, to_rows).narrow(1, to_row, count));
-  });
-}
-
-const KvCache::Part& KvCache::part_of(int64_t layer) const {
-  return *std::ranges::find_if(parts_, [&](const Part& part) { return layer < part.end_layer; });
 }
 
 size_t KvCache::index(int64_t sequence) const {
@@ -176,11 +164,7 @@ void KvCache::reserve(std::span<const Lane> lanes) {
     if (writes_to_shared(sequence)) {
       int32_t& page = sequence.pages[static_cast<size_t>(sequence.length / kPageRows)];
       const int32_t own = take_page();
-      const int64_t rows = std::ssize(uses_) * kPageRows;
-      for (const Part& part : parts_) {
-        copy_rows(part, part.buffer, rows, page * kPageRows, part.buffer, rows, own * kPageRows,
-                  sequence.length % kPageRows);
-      }
+      copy_page(page, own, sequence.length % kPageRows);
       leave_page(page);
       page = own;
     }
@@ -191,38 +175,55 @@ void KvCache::reserve(std::span<const Lane> lanes) {
 }
 
 KvStep KvCache::step(std::span<const Lane> lanes, size_t share) const {
-  Backend& backend = *parts_[share].backend;
   KvStep step;
-  std::vector<int32_t> rows;
+  int64_t pages = 0;
   for (const Lane& lane : lanes) {
-    const Sequence& sequence = sequences_[index(lane.sequence)];
-    const auto begin = static_cast<int64_t>(step.pages.size());
-    const int64_t end = sequence.length + lane.count;
-    step.pages.insert(step.pages.end(), sequence.pages.begin(), sequence.pages.end());
-    const int64_t used = pages_for(end);
-    step.pages.resize(
-        static_cast<size_t>(begin + (used + kTableStep - 1) / kTableStep * kTableStep), 0);
-    step.keys.push_back({begin * kPageRows, end});
-    for (int64_t position = sequence.length; position < end; ++position) {
-      const int64_t page = sequence.pages[static_cast<size_t>(position / kPageRows)];
-      rows.push_back(static_cast<int32_t>(page * kPageRows + position % kPageRows));
-    }
+    const int64_t end = sequences_[index(lane.sequence)].length + lane.count;
+    step.keys.push_back({pages * kPageRows, end});
+    pages += (pages_for(end) + kTableStep - 1) / kTableStep * kTableStep;
   }
-  step.rows = ops::from_host(backend, std::span<const int32_t>(rows), {std::ssize(rows)});
+  for (const Group& group : groups_) {
+    KvStep::Places& places = step.places.emplace_back();
+    if (group.share != share) {
+      continue;
+    }
+    std::vector<int32_t> rows;
+    places.pages.resize(static_cast<size_t>(pages), 0);
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const Sequence& sequence = sequences_[index(lanes[i].sequence)];
+      const auto place = [&](int64_t page) {
+        return static_cast<int32_t>(group.place(sequence.pages[static_cast<size_t>(page)]));
+      };
+      const int64_t end = step.keys[i].length;
+      int32_t* const own = places.pages.data() + step.keys[i].begin / kPageRows;
+      for (int64_t page = 0; page < pages_for(end); ++page) {
+        own[page] = place(page);
+      }
+      for (int64_t position = sequence.length; position < end; ++position) {
+        rows.push_back(
+            static_cast<int32_t>(place(position / kPageRows) * kPageRows + position % kPageRows));
+      }
+    }
+    places.rows =
+        ops::from_host(*group.backend, std::span<const int32_t>(rows), {std::ssize(rows)});
+  }
   if (!rewinds()) {
     std::vector<int32_t> slots;
     for (const Lane& lane : lanes) {
       slots.push_back(static_cast<int32_t>(lane.sequence));
     }
-    step.slots = ops::from_host(backend, std::span<const int32_t>(slots), {std::ssize(slots)});
+    step.slots = ops::from_host(*states_[share].backend, std::span<const int32_t>(slots),
+                                {std::ssize(slots)});
   }
   return step;
 }
 
 void KvCache::write(int64_t layer, const Tensor& k, const Tensor& v, const KvStep& step) const {
-  Backend& backend = *part_of(layer).backend;
-  ops::scatter_rows(backend, k, step.rows, keys(layer));
-  ops::scatter_rows(backend, v, step.rows, values(layer));
+  const size_t group = group_of_[static_cast<size_t>(layer)];
+  Backend& backend = *groups_[group].backend;
+  const Tensor& rows = step.places[group].rows;
+  ops::scatter_rows(backend, k, rows, keys(layer));
+  ops::scatter_rows(backend, v, rows, values(layer));
 }
 
 void KvCache::advance(std::span<const Lane> lanes) {
@@ -232,85 +233,115 @@ void KvCache::advance(std::span<const Lane> lanes) {
 }
 
 size_t KvCache::bytes() const {
-  size_t bytes = 0;
-  for (const Part& part : parts_) {
-    const int64_t states = part.states.defined() ? part.states.elements() : 0;
-    bytes += static_cast<size_t>(std::ssize(uses_) * kPageRows) * row_bytes(part) +
-             storage_bytes(DType::F32, states);
+  const int64_t slabs = in_place_ ? used_slabs_ : std::ssize(uses_) / kSlabPages;
+  size_t bytes = static_cast<size_t>(slabs) * slab_bytes();
+  for (const States& states : states_) {
+    bytes += states.slots.defined() ? storage_bytes(DType::F32, states.slots.elements()) : 0;
   }
   return bytes;
 }
 
-int64_t KvCache::states_width(const Part& part, int64_t end_state) const {
-  return std::accumulate(sizes_.states.begin() + part.first_state,
-                         sizes_.states.begin() + end_state, int64_t{0});
+int64_t KvCache::states_width(const States& states, int64_t before) const {
+  return std::accumulate(sizes_.states.begin() + states.first, sizes_.states.begin() + before,
+                         int64_t{0});
 }
 
 Tensor KvCache::state(int64_t number) const {
-  const Part& part =
-      *std::ranges::find_if(parts_, [&](const Part& one) { return number < one.end_state; });
-  return part.states.narrow(1, states_width(part, number),
-                            sizes_.states[static_cast<size_t>(number)]);
+  const States& states =
+      *std::ranges::find_if(states_, [&](const States& one) { return number < one.end; });
+  return states.slots.narrow(1, states_width(states, number),
+                             sizes_.states[static_cast<size_t>(number)]);
 }
 
-void KvCache::grow_states(Part& part) const {
-  const int64_t before = part.states.defined() ? part.states.dim(0) : 0;
+void KvCache::grow_states(States& states) const {
+  const int64_t before = states.slots.defined() ? states.slots.dim(0) : 0;
   const auto wanted = std::ssize(sequences_);
   if (wanted <= before) {
     return;
   }
-  const Shape shape{wanted + wanted / 2, states_width(part, part.end_state)};
-  const Tensor grown = ops::empty(*part.backend, shape);
+  const Shape shape{wanted + wanted / 2, states_width(states, states.end)};
+  const Tensor grown = ops::empty(*states.backend, shape);
   if (before > 0) {
-    ops::copy_into(*part.backend, part.states, grown.narrow(0, 0, before));
+    ops::copy_into(*states.backend, states.slots, grown.narrow(0, 0, before));
   }
-  part.states = grown;
+  states.slots = grown;
 }
 
 void KvCache::set_states(int64_t sequence, std::optional<int64_t> from) {
-  for (Part& part : parts_) {
-    if (part.first_state == part.end_state) {
+  for (States& states : states_) {
+    if (states.first == states.end) {
       continue;
     }
-    grow_states(part);
+    grow_states(states);
     if (from) {
-      ops::copy_into(*part.backend, part.states.narrow(0, *from, 1),
-                     part.states.narrow(0, sequence, 1));
+      ops::copy_into(*states.backend, states.slots.narrow(0, *from, 1),
+                     states.slots.narrow(0, sequence, 1));
       continue;
     }
     const auto own = std::span(sizes_.states)
-                         .subspan(static_cast<size_t>(part.first_state),
-                                  static_cast<size_t>(part.end_state - part.first_state));
-    const Tensor zeros = ops::zeros(*part.backend, {1, std::ranges::max(own)});
-    for (int64_t number = part.first_state; number < part.end_state; ++number) {
+                         .subspan(static_cast<size_t>(states.first),
+                                  static_cast<size_t>(states.end - states.first));
+    const Tensor zeros = ops::zeros(*states.backend, {1, std::ranges::max(own)});
+    for (int64_t number = states.first; number < states.end; ++number) {
       const Tensor cleared = state(number).narrow(0, sequence, 1);
-      ops::copy_into(*part.backend, zeros.narrow(1, 0, cleared.dim(1)), cleared);
+      ops::copy_into(*states.backend, zeros.narrow(1, 0, cleared.dim(1)), cleared);
     }
   }
 }
 
 // What grows seldom moves seldom, and steps whose tensors stay where they are are alike. While it
-// moves both old and new pages are there: of what is usual at most, a half is the most that moves.
-int64_t KvCache::pages_ahead(int64_t needed) const {
-  constexpr int64_t kLeast = 4;  // of a sequence: more than a short window's text
-  const int64_t before = std::ssize(uses_);
-  const int64_t most = sizes_.sequences * pages_for(sizes_.capacity);
-  int64_t ahead = std::max(2 * before, kLeast * sizes_.sequences);
+// moves both old and new slabs are there: of what is usual at most, a half is the most that moves.
+int64_t KvCache::slabs_ahead(int64_t needed) const {
+  const int64_t before = std::ssize(uses_) / kSlabPages;
+  const int64_t most = slabs_for(sizes_.sequences * pages_for(sizes_.capacity));
+  if (in_place_) {
+    return std::max({needed, most, 2 * before});
+  }
+  constexpr int64_t kLeastPages = 4;  // of a sequence: more than a short window's text
+  int64_t ahead = std::max(2 * before, slabs_for(kLeastPages * sizes_.sequences));
   if (2 * ahead > most) {
-    ahead = before < most ? most : before + before / 4;
+    ahead = before < most ? most : before + (before + 3) / 4;
   }
   return std::max(needed, ahead);
 }
 
-Result<std::vector<BufferRef>> KvCache::allocated(int64_t pages) const {
-  return or_device_error([&]() -> Result<std::vector<BufferRef>> {
-    std::vector<BufferRef> buffers;
-    for (const Part& part : parts_) {
-      buffers.push_back(
-          part.backend->allocate(static_cast<size_t>(pages * kPageRows) * row_bytes(part)));
+BufferRef KvCache::memory(const Group& group, int64_t slabs) const {
+  const size_t bytes = static_cast<size_t>(slabs) *
+                       storage_bytes(dtype_, std::max<int64_t>(1, group.slab_elements()));
+  return in_place_ ? reserve_host_memory(bytes) : group.backend->allocate(bytes);
+}
+
+std::vector<BufferRef> KvCache::grown(int64_t slabs) const {
+  std::vector<BufferRef> buffers;
+  for (const Group& group : groups_) {
+    buffers.push_back(memory(group, slabs));
+    const int64_t before = in_place_ ? used_slabs_ : std::ssize(uses_) / kSlabPages;
+    const auto bytes = static_cast<int64_t>(storage_bytes(dtype_, group.slab_elements()));
+    const auto filled = [&](const BufferRef& buffer) {
+      return Tensor(buffer, 0, {before, bytes}, DType::U8, group.backend->device());
+    };
+    if (before > 0) {
+      ops::copy_into(*group.backend, filled(group.buffer), filled(buffers.back()));
     }
-    return buffers;
-  });
+  }
+  return buffers;
+}
+
+void KvCache::set_tensors(int64_t slabs) {
+  std::vector<int64_t> next(groups_.size(), 0);  // of each group: its next keys or values
+  for (size_t layer = 0; layer < keys_.size(); ++layer) {
+    const Group& group = groups_[group_of_[layer]];
+    for (Tensor* const tensor : {&keys_[layer], &values_[layer]}) {
+      const int64_t first = next[group_of_[layer]]++ * kSlabRows;
+      // Up to the last slab's own rows.
+      const int64_t rows = ((slabs - 1) * 2 * group.layers + 1) * kSlabRows;
+      *tensor = {group.buffer,
+                 storage_bytes(dtype_, first * group.width),
+                 {rows, group.width},
+                 dtype_,
+                 group.backend->device()};
+    }
+  }
 }
 
 void KvCache::grow(int64_t more) {
@@ -318,37 +349,22 @@ void KvCache::grow(int64_t more) {
     return;
   }
   const int64_t before = std::ssize(uses_);
-  int64_t pages = pages_ahead(before + more);
-  Result<std::vector<BufferRef>> found = allocated(pages);
-  if (!found && found.error().code == ErrorCode::OutOfMemory && pages > before + more) {
-    pages = before + more;  // what nobody needs yet is no reason to end
-    found = allocated(pages);
+  const int64_t needed = slabs_for(before + more);
+  int64_t slabs = slabs_ahead(needed);
+  Result<std::vector<BufferRef>> buffers = or_device_error([&] { return grown(slabs); });
+  if (!buffers && buffers.error().code == ErrorCode::OutOfMemory && slabs > needed) {
+    slabs = needed;  // what nobody needs yet is no reason to end
+    buffers = or_device_error([&] { return grown(slabs); });
   }
-  if (!found) {
-    throw DeviceError(std::move(found).error());
+  if (!buffers) {
+    throw DeviceError(std::move(buffers).error());
   }
-  const int64_t rows = pages * kPageRows;
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    Part& part = parts_[i];
-    BufferRef& grown = (*found)[i];
-    if (before > 0) {
-      const int64_t filled = before * kPageRows;
-      copy_rows(part, part.buffer, filled, 0, grown, rows, 0, filled);
-    }
-    for_each_run(part, rows, [&](const Run& run, size_t first) {
-      const size_t layer_bytes = storage_bytes(dtype_, rows * run.width);
-      const Shape shape{rows, run.width};
-      for (int64_t layer = run.first; layer < run.first + run.layers; ++layer) {
-        const auto at = static_cast<size_t>(layer);
-        keys_[at] = {grown, first, shape, dtype_, part.backend->device()};
-        values_[at] = {grown, first + layer_bytes, shape, dtype_, part.backend->device()};
-        first += 2 * layer_bytes;
-      }
-    });
-    part.buffer = std::move(grown);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    groups_[i].buffer = (*buffers)[i];
   }
-  uses_.resize(static_cast<size_t>(pages), 0);
-  for (int64_t page = before; page < pages; ++page) {
+  set_tensors(slabs);
+  uses_.resize(static_cast<size_t>(slabs * kSlabPages), 0);
+  for (int64_t page = before; page < std::ssize(uses_); ++page) {
     free_.push(static_cast<int32_t>(page));
   }
 }
@@ -357,6 +373,7 @@ int32_t KvCache::take_page() {
   const int32_t page = free_.top();
   free_.pop();
   uses_[static_cast<size_t>(page)] = 1;
+  used_slabs_ = std::max<int64_t>(used_slabs_, page / kSlabPages + 1);
   return page;
 }
 

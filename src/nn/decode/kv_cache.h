@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "base/result.h"
 #include "ops/ops.h"
 
 namespace mynah {
@@ -23,24 +22,33 @@ struct Lane {
 
 // Where a step's tokens go, and what they look back at.
 struct KvStep {
-  Tensor rows;                 // (tokens) i32: of KvCache::keys() and values()
-  std::vector<Span> keys;      // of each lane, its new tokens included, as `pages` counts rows
-  std::vector<int32_t> pages;  // of all lanes
-  Tensor slots;                // (lanes) i32: rows of KvCache::state(), where there are states
+  // Layers of one width have their pages in the same places.
+  struct Places {
+    Tensor rows;                 // (tokens) i32: of KvCache::keys() and values()
+    std::vector<int32_t> pages;  // of all lanes
+  };
 
-  [[nodiscard]] PageTable table() const;
+  std::vector<Places> places;  // by KvCache's groups, of the step's device
+  std::vector<Span> keys;      // of each lane, its new tokens included, as a table counts rows
+  Tensor slots;                // (lanes) i32: rows of KvCache::state(), where there are states
 };
 
 // A state, not a layer: who decodes owns one. A sequence is a list of pages of kPageRows positions
 // each; a page may be of several sequences that began alike, and who writes to such a page gets a
-// copy of it. Each layer has one tensor of keys and one of values, of all pages, which grow with
-// what is written. A recurrent layer has states instead, of which a sequence has the same numbers
-// however long it is, and those of its end alone.
+// copy of it. Pages lie in slabs: of so many pages all layers' keys and values, then those of the
+// next. What is written is then one piece of memory from its begin on, however many layers there
+// are: it can grow where it is, and a huge page holds no more than its neighbours need. Each layer
+// has one tensor of keys and one of values, of whose rows only those that a table names are its
+// own. A recurrent layer has states instead, of which a sequence has the same numbers however long
+// it is, and those of its end alone.
 class KvCache {
  public:
   // Few, since a sequence that goes its own way copies up to so many; and whole groups of four, as
   // the processor's kernels take keys.
   static constexpr int64_t kPageRows = 16;
+
+  // Pages of a slab: enough that neighbours are read in one go, and a short text's slab is small.
+  static constexpr int64_t kSlabPages = 8;
 
   struct Sizes {
     int64_t layers = 0;
@@ -49,9 +57,12 @@ class KvCache {
     int64_t capacity = 0;              // positions a sequence at most
     std::vector<int64_t> widths = {};  // of each layer where they differ; empty: `width` is of all
     std::vector<int64_t> states = {};  // numbers of each state of a sequence
+    // Whether addresses for all of it are taken at once where all devices compute in the host's
+    // memory, which then comes as it is written: for caches that are seldom full.
+    bool in_place = false;
   };
 
-  // Layers that one device has, those behind the ones of the part before.
+  // Layers that one device has, those behind the ones of the share before.
   struct Share {
     Backend* backend = nullptr;  // must outlive the cache
     int64_t layers = 0;
@@ -89,8 +100,13 @@ class KvCache {
   void reserve(std::span<const Lane> lanes);
 
   // For lanes that reserve() knows; a sequence has one of them at most. Its tensors are on the
-  // device of that share.
+  // device of that share, whose layers it is for.
   [[nodiscard]] KvStep step(std::span<const Lane> lanes, size_t share = 0) const;
+
+  // Where a step finds the keys and values of a layer; `step` must outlive it.
+  [[nodiscard]] PageTable table(int64_t layer, const KvStep& step) const {
+    return {.rows = kPageRows, .pages = step.places[group_of_[static_cast<size_t>(layer)]].pages};
+  }
 
   [[nodiscard]] const Tensor& keys(int64_t layer) const {
     return keys_[static_cast<size_t>(layer)];
@@ -110,7 +126,8 @@ class KvCache {
   // The lanes' tokens are written.
   void advance(std::span<const Lane> lanes);
 
-  // Bytes of all pages and states.
+  // Bytes of the slabs that were ever used, and of the states: where it grows in place, others have
+  // addresses and no memory.
   [[nodiscard]] size_t bytes() const;
 
   // Pages that sequences have.
@@ -125,37 +142,42 @@ class KvCache {
     bool exists = false;
   };
 
-  // Layers of one width, one after the other.
-  struct Run {
-    int64_t first = 0;
-    int64_t layers = 0;
-    int64_t width = 0;
-  };
-
-  // What one device has.
-  struct Part {
+  // Layers of one width on one device: (slabs, keys and values of each, rows of a slab, width).
+  struct Group {
+    size_t share = 0;
     Backend* backend = nullptr;
-    int64_t end_layer = 0;
-    std::vector<Run> runs;
-    BufferRef buffer;
-    int64_t first_state = 0;  // of Sizes::states
-    int64_t end_state = 0;
-    Tensor states;  // (slots, numbers of its states): a sequence's number is its slot
+    int64_t width = 0;
+    int64_t layers = 0;
+    BufferRef buffer = {};
+
+    // Of a page: where its rows begin in a layer's tensor, in pages.
+    [[nodiscard]] int64_t place(int64_t page) const {
+      return page / kSlabPages * (2 * layers * kSlabPages) + page % kSlabPages;
+    }
+
+    // Of all layers, keys and values.
+    [[nodiscard]] int64_t slab_elements() const {
+      return 2 * layers * kSlabPages * kPageRows * width;
+    }
   };
 
-  // Bytes of a row of all its layers, keys and values.
-  [[nodiscard]] size_t row_bytes(const Part& part) const;
-  // Calls fn(run, first byte) for the runs of a buffer of so many rows.
-  template <class Fn>
-  void for_each_run(const Part& part, int64_t rows, Fn&& fn) const;
-  // Copies `count` rows of all its layers, keys and values, from one row on to another.
-  void copy_rows(const Part& part, const BufferRef& from, int64_t from_rows, int64_t from_row,
-                 const BufferRef& to, int64_t to_rows, int64_t to_row, int64_t count) const;
-  [[nodiscard]] const Part& part_of(int64_t layer) const;
-  // Numbers of the states of one, from its first one to this.
-  [[nodiscard]] int64_t states_width(const Part& part, int64_t end_state) const;
-  // A buffer of each for so many pages, or none.
-  [[nodiscard]] Result<std::vector<BufferRef>> allocated(int64_t pages) const;
+  // States of recurrent layers on one device.
+  struct States {
+    Backend* backend = nullptr;
+    int64_t first = 0;  // of Sizes::states
+    int64_t end = 0;
+    Tensor slots = {};  // (slots, numbers of its states): a sequence's number is its slot
+  };
+
+  // Bytes of a slab of all groups.
+  [[nodiscard]] size_t slab_bytes() const;
+  // Copies the first `count` rows of a page to another one.
+  void copy_page(int64_t from, int64_t to, int64_t count) const;
+  // Memory for so many slabs of each group, with what those have that there are.
+  [[nodiscard]] std::vector<BufferRef> grown(int64_t slabs) const;
+  [[nodiscard]] BufferRef memory(const Group& group, int64_t slabs) const;
+  // The layers' tensors are those of the groups' buffers.
+  void set_tensors(int64_t slabs);
 
   // One without pages, its states whatever they were.
   [[nodiscard]] int64_t take_sequence();
@@ -164,10 +186,12 @@ class KvCache {
   // Whether the lane's first token goes to a page that others have, too.
   [[nodiscard]] bool writes_to_shared(const Sequence& sequence) const;
   void grow(int64_t more);
-  // How many pages there are to be where so many are needed.
-  [[nodiscard]] int64_t pages_ahead(int64_t needed) const;
-  // States for as many sequences as there are, those of before among them.
-  void grow_states(Part& part) const;
+  // How many slabs there are to be where so many are needed.
+  [[nodiscard]] int64_t slabs_ahead(int64_t needed) const;
+  // Numbers of those states before one.
+  [[nodiscard]] int64_t states_width(const States& states, int64_t before) const;
+  // Room for as many sequences as there are, the states of before among them.
+  void grow_states(States& states) const;
   // Makes the states of a sequence those of another, or zeros.
   void set_states(int64_t sequence, std::optional<int64_t> from);
   int32_t take_page();
@@ -175,12 +199,16 @@ class KvCache {
 
   Sizes sizes_;
   DType dtype_;
-  std::vector<Part> parts_;
+  bool in_place_;
+  std::vector<Group> groups_;
+  std::vector<size_t> group_of_;  // of each layer
+  std::vector<States> states_;    // of each share
   std::vector<Tensor> keys_;
   std::vector<Tensor> values_;
   std::vector<Sequence> sequences_;
   std::vector<int64_t> free_sequences_;
   std::vector<int32_t> uses_;  // of each page: the sequences that have it
+  int64_t used_slabs_ = 0;     // by a page, ever
   // The lowest first, so that a sequence's pages are often neighbours.
   std::priority_queue<int32_t, std::vector<int32_t>, std::greater<>> free_;
 };

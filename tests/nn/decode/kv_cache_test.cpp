@@ -14,8 +14,14 @@
 namespace mynah {
 namespace {
 
-// A cache of two layers, and beside it what each sequence should hold.
-class KvCacheTest : public testing::Test {
+// Bytes of so many slabs of a cache of so many columns in all layers.
+size_t bytes_of_slabs(int64_t slabs, int64_t columns = 1) {
+  const int64_t rows = slabs * KvCache::kSlabPages * KvCache::kPageRows;
+  return 2 * sizeof(float) * static_cast<size_t>(rows * columns);
+}
+
+// A cache of two layers, growing in place or not, and beside it what each sequence should hold.
+class KvCacheTest : public testing::TestWithParam<bool> {
  protected:
   static constexpr int64_t kLayers = 2;
   static constexpr int64_t kCapacity = 300;
@@ -86,8 +92,8 @@ class KvCacheTest : public testing::Test {
         const auto keys = ops::to_host(backend_, cache_.keys(layer));
         const auto values = ops::to_host(backend_, cache_.values(layer));
         for (size_t i = 0; i < numbers.size(); ++i) {
-          const auto row =
-              static_cast<size_t>(step.table().row(step.keys[0].begin + static_cast<int64_t>(i)));
+          const auto row = static_cast<size_t>(
+              cache_.table(layer, step).row(step.keys[0].begin + static_cast<int64_t>(i)));
           ASSERT_EQ(keys[row], in_layer(numbers[i], layer)) << sequence << " at " << i;
           ASSERT_EQ(values[row], in_layer(-numbers[i], layer)) << sequence << " at " << i;
         }
@@ -97,7 +103,11 @@ class KvCacheTest : public testing::Test {
 
   RefBackend backend_;
   KvCache cache_{backend_,
-                 {.layers = kLayers, .width = 1, .sequences = kMost, .capacity = kCapacity},
+                 {.layers = kLayers,
+                  .width = 1,
+                  .sequences = kMost,
+                  .capacity = kCapacity,
+                  .in_place = GetParam()},
                  DType::F32};
   std::map<int64_t, std::vector<float>> wanted_;
 
@@ -105,7 +115,7 @@ class KvCacheTest : public testing::Test {
   int last_ = 0;
 };
 
-TEST_F(KvCacheTest, SequencesKeepWhatTheyHoldWhileTheyGrowToTheirCapacity) {
+TEST_P(KvCacheTest, SequencesKeepWhatTheyHoldWhileTheyGrowToTheirCapacity) {
   const int64_t a = add();
   const int64_t b = add();
   const int64_t c = add();
@@ -113,17 +123,16 @@ TEST_F(KvCacheTest, SequencesKeepWhatTheyHoldWhileTheyGrowToTheirCapacity) {
     write({{.sequence = c, .count = 1}, {.sequence = a, .count = 1}, {.sequence = b, .count = 1}});
   }
   expect_all();
-  const int64_t pages = (kCapacity + KvCache::kPageRows - 1) / KvCache::kPageRows;
-  EXPECT_EQ(cache_.keys(0).dim(0), kMost * pages * KvCache::kPageRows)
-      << "no more than was promised";
+  constexpr int64_t kSlabs = 8;  // three times nineteen pages
+  EXPECT_EQ(cache_.bytes(), bytes_of_slabs(kSlabs, kLayers)) << "no more than was promised";
 }
 
-TEST_F(KvCacheTest, AShortTextTakesLittleMemory) {
+TEST_P(KvCacheTest, AShortTextTakesLittleMemory) {
   write(add(), 1);
-  EXPECT_LT(cache_.keys(0).dim(0), kMost * kCapacity / 4);
+  EXPECT_LE(cache_.bytes(), bytes_of_slabs(2, kLayers));
 }
 
-TEST_F(KvCacheTest, WhatIsSharedTakesNoMemoryUntilItParts) {
+TEST_P(KvCacheTest, WhatIsSharedTakesNoMemoryUntilItParts) {
   const int64_t a = add();
   write(a, 40);  // two pages and a half
   const int64_t b = fork(a, 40);
@@ -139,7 +148,7 @@ TEST_F(KvCacheTest, WhatIsSharedTakesNoMemoryUntilItParts) {
   expect_all();
 }
 
-TEST_F(KvCacheTest, APrefixCanEndInsideAPage) {
+TEST_P(KvCacheTest, APrefixCanEndInsideAPage) {
   const int64_t a = add();
   write(a, 40);
   const int64_t b = fork(a, 20);
@@ -148,7 +157,7 @@ TEST_F(KvCacheTest, APrefixCanEndInsideAPage) {
   expect_all();
 }
 
-TEST_F(KvCacheTest, TheLastOfThoseThatSharedWritesInPlace) {
+TEST_P(KvCacheTest, TheLastOfThoseThatSharedWritesInPlace) {
   const int64_t a = add();
   write(a, 5);
   const int64_t b = fork(a, 3);
@@ -159,7 +168,7 @@ TEST_F(KvCacheTest, TheLastOfThoseThatSharedWritesInPlace) {
 }
 
 // A step's pages are there before it, and nothing that it does depends on being asked twice.
-TEST_F(KvCacheTest, ReservingTwiceIsReservingOnce) {
+TEST_P(KvCacheTest, ReservingTwiceIsReservingOnce) {
   const int64_t a = add();
   write(a, 20);
   const int64_t b = fork(a, 20);
@@ -174,7 +183,7 @@ TEST_F(KvCacheTest, ReservingTwiceIsReservingOnce) {
   expect_all();
 }
 
-TEST_F(KvCacheTest, HoldsThroughAThousandRandomSteps) {
+TEST_P(KvCacheTest, HoldsThroughAThousandRandomSteps) {
   std::mt19937 random(7);
   const auto below = [&](size_t n) { return static_cast<int64_t>(random() % n); };
   const auto any = [&] { return std::next(wanted_.begin(), below(wanted_.size()))->first; };
@@ -209,9 +218,49 @@ TEST_F(KvCacheTest, HoldsThroughAThousandRandomSteps) {
   EXPECT_EQ(cache_.pages_in_use(), 0);
 }
 
+INSTANTIATE_TEST_SUITE_P(InPlaceOrNot, KvCacheTest, testing::Bool());
+
+// Nothing moves up to what is usual, and memory is what was written.
+TEST(KvCacheInPlace, GrowsWhereItIs) {
+  RefBackend backend;
+  constexpr int64_t kSlabs = 6;
+  constexpr int64_t kRows = KvCache::kSlabPages * KvCache::kPageRows;
+  KvCache cache(
+      backend,
+      {.layers = 1, .width = 1, .sequences = 1, .capacity = kSlabs * kRows, .in_place = true},
+      DType::F32);
+  const auto add_slab = [&](int64_t sequence) {
+    const Lane lane{.sequence = sequence, .count = kRows};
+    cache.reserve(std::span(&lane, 1));
+    const KvStep step = cache.step(std::span(&lane, 1));
+    const std::vector<float> numbers(kRows, static_cast<float>(cache.length(sequence) + 1));
+    const Tensor rows = ops::from_host(backend, numbers, {kRows, 1});
+    cache.write(0, rows, rows, step);
+    cache.advance(std::span(&lane, 1));
+  };
+  const int64_t text = cache.add();
+  add_slab(text);
+  const std::byte* const memory = cache.keys(0).raw();
+  for (int64_t slab = 2; slab <= kSlabs; ++slab) {
+    EXPECT_EQ(cache.bytes(), bytes_of_slabs(slab - 1));
+    add_slab(text);
+    EXPECT_EQ(cache.keys(0).raw(), memory);
+  }
+  add_slab(cache.add());
+  EXPECT_EQ(cache.bytes(), bytes_of_slabs(kSlabs + 1)) << "beyond what is usual";
+  const Lane none{.sequence = text, .count = 0};
+  const KvStep step = cache.step(std::span(&none, 1));
+  const std::vector<float> keys = ops::to_host(backend, cache.keys(0));
+  for (int64_t i = 0; i < kSlabs * kRows; ++i) {
+    ASSERT_EQ(keys[static_cast<size_t>(cache.table(0, step).row(step.keys[0].begin + i))],
+              static_cast<float>(i / kRows * kRows + 1))
+        << i;
+  }
+}
+
 TEST(KvCacheOfSeveralWidths, KeepsWhatItHoldsWhenItGrowsAndParts) {
   RefBackend backend;
-  KvCache cache(backend, {.layers = 4, .sequences = 2, .capacity = 200, .widths = {2, 2, 5, 1}},
+  KvCache cache(backend, {.layers = 4, .sequences = 2, .capacity = 200, .widths = {2, 5, 2, 1}},
                 DType::F32);
   const auto numbers = [&](int64_t layer, int64_t first, int64_t count) {
     std::vector<float> values;
@@ -246,14 +295,13 @@ TEST(KvCacheOfSeveralWidths, KeepsWhatItHoldsWhenItGrowsAndParts) {
       const int64_t width = cache.keys(layer).dim(1);
       for (int64_t i = 0; i < count * width; ++i) {
         const auto at = static_cast<size_t>(
-            step.table().row(step.keys[0].begin + i / width) * width + i % width);
+            cache.table(layer, step).row(step.keys[0].begin + i / width) * width + i % width);
         ASSERT_EQ(keys[at], wanted[static_cast<size_t>(i)]) << sequence << ' ' << layer;
         ASSERT_EQ(values[at], -wanted[static_cast<size_t>(i)]) << sequence << ' ' << layer;
       }
     }
   }
-  const auto pages = static_cast<size_t>(cache.keys(0).dim(0) / KvCache::kPageRows);
-  EXPECT_EQ(cache.bytes(), pages * KvCache::kPageRows * 2 * (2 + 2 + 5 + 1) * sizeof(float));
+  EXPECT_EQ(cache.bytes(), bytes_of_slabs(2, 2 + 5 + 2 + 1));
 }
 
 // A sequence's states are its own: zeros at first, copied by a fork, there while others come.
@@ -308,30 +356,26 @@ TEST(KvCacheStates, AreOfASequence) {
   EXPECT_EQ(read(cache.add()), zeros) << "whoever had its place before";
 }
 
-// Bytes of so many pages of a cache of one layer and one column.
-size_t bytes_of_pages(int64_t pages) {
-  return 2 * sizeof(float) * static_cast<size_t>(pages * KvCache::kPageRows);
-}
+constexpr int64_t kSlabRows = KvCache::kSlabPages * KvCache::kPageRows;
 
 // What is copied while it grows is there twice: planned for it is a half more than it has at most.
 TEST(KvCache, WhileItGrowsItTakesAHalfMoreThanItHasAtMost) {
   RefBackend backend;
-  for (const int64_t most : {4, 5, 7, 16, 17, 60, 64, 100, 129}) {
-    KvCache cache(backend,
-                  {.layers = 1, .width = 1, .sequences = 1, .capacity = most * KvCache::kPageRows},
+  for (const int64_t most : {1, 2, 5, 7, 16, 17, 60, 64, 100, 129}) {
+    KvCache cache(backend, {.layers = 1, .width = 1, .sequences = 1, .capacity = most * kSlabRows},
                   DType::F32);
     const int64_t text = cache.add();
     size_t before = 0;
-    for (int64_t page = 0; page < most; ++page) {
-      const Lane lane{.sequence = text, .count = KvCache::kPageRows};
+    for (int64_t slab = 0; slab < most; ++slab) {
+      const Lane lane{.sequence = text, .count = kSlabRows};
       cache.reserve(std::span(&lane, 1));
       cache.advance(std::span(&lane, 1));
       if (cache.bytes() > before) {
-        EXPECT_LE(2 * (before + cache.bytes()), 3 * bytes_of_pages(most)) << most;
+        EXPECT_LE(2 * (before + cache.bytes()), 3 * bytes_of_slabs(most)) << most;
       }
       before = cache.bytes();
     }
-    EXPECT_EQ(cache.bytes(), bytes_of_pages(most));
+    EXPECT_EQ(cache.bytes(), bytes_of_slabs(most));
   }
 }
 
@@ -352,30 +396,29 @@ TEST(KvCache, BeyondWhatIsUsualItGrowsInSteps) {
     before = cache.bytes();
   }
   EXPECT_EQ(cache.pages_in_use(), 4 * kPages);
-  EXPECT_EQ(moves, 12) << "4, 8, 16, 32, 64 and seven times a quarter more";
+  EXPECT_EQ(moves, 10) << "1, 2, 4, 8 slabs and six times a quarter more";
 }
 
 TEST(KvCache, WhereMemoryIsShortItTakesWhatIsNeededAndNoMore) {
   test::LimitedBackend backend;
-  KvCache cache(backend,
-                {.layers = 1, .width = 1, .sequences = 1, .capacity = 64 * KvCache::kPageRows},
+  KvCache cache(backend, {.layers = 1, .width = 1, .sequences = 1, .capacity = 64 * kSlabRows},
                 DType::F32);
-  backend.allow(bytes_of_pages(11));
+  backend.allow(bytes_of_slabs(11));
   const int64_t text = cache.add();
-  const auto add_pages = [&](int64_t pages) {
-    const Lane lane{.sequence = text, .count = pages * KvCache::kPageRows};
+  const auto add_slabs = [&](int64_t slabs) {
+    const Lane lane{.sequence = text, .count = slabs * kSlabRows};
     return or_device_error([&] {
       cache.reserve(std::span(&lane, 1));
       cache.advance(std::span(&lane, 1));
     });
   };
-  ASSERT_TRUE(add_pages(8));
-  ASSERT_TRUE(add_pages(3)) << "sixteen are too many, eleven are not";
-  EXPECT_EQ(cache.bytes(), bytes_of_pages(11));
-  const Status full = add_pages(1);
+  ASSERT_TRUE(add_slabs(8));
+  ASSERT_TRUE(add_slabs(3)) << "sixteen are too many, eleven are not";
+  EXPECT_EQ(cache.bytes(), bytes_of_slabs(11));
+  const Status full = add_slabs(1);
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, ErrorCode::OutOfMemory);
-  EXPECT_EQ(cache.length(text), 11 * KvCache::kPageRows);
+  EXPECT_EQ(cache.length(text), 11 * kSlabRows);
 }
 
 }  // namespace

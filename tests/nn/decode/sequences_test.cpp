@@ -56,7 +56,7 @@ class OneLayer final : public TokenModel {
                         .causal = true,
                         .queries = queries.spans(),
                         .keys = step.keys,
-                        .pages = step.table()});
+                        .pages = cache.table(0, step)});
     cache.advance(lanes);
     return ops::add(backend_, x, seen);
   }
