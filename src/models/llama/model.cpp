@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 #include "ops/ops.h"
 
 namespace mynah::llama {
+namespace {
+
+// From so many on the rows that they read of the table lie all over it, a page or more each: a
+// prompt's tokens would hold a tenth of it, and the next one has others.
+constexpr int64_t kManyTokens = 32;
+
+}  // namespace
 
 Result<Model::Block> Model::Block::load(const Weights& w, const Config& c, const LayerConfig& own) {
   Block block;
@@ -327,6 +335,16 @@ Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
   return ops::add(*block.backend, x, config_.normed_results ? block.post_ffn_norm(added) : added);
 }
 
+void Model::release_table() const {
+  for (const auto& file : files_) {
+    const std::span<const std::byte> bytes = file->bytes();
+    const std::less<> before;
+    if (!before(table_.raw(), bytes.data()) && before(table_.raw(), bytes.data() + bytes.size())) {
+      file->release_pages({table_.raw(), storage_bytes(table_.dtype(), table_.elements())});
+    }
+  }
+}
+
 Tensor Model::forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
                       KvCache& cache) const {
   cache.reserve(lanes);
@@ -335,6 +353,9 @@ Tensor Model::forward(std::span<const int32_t> tokens, std::span<const Lane> lan
   Backend& first = backend_of(0);
   const Tensor ids = ops::from_host(first, tokens, {std::ssize(tokens)});
   Tensor x = ops::embedding(first, table_, ids);  // (tokens, width)
+  if (std::ssize(tokens) >= kManyTokens) {
+    release_table();
+  }
   if (config_.embedding_scale != 1.0F) {
     x = ops::affine(first, x, config_.embedding_scale);
   }

@@ -141,6 +141,8 @@ class Model final : public TokenModel {
 
   // `lower`: of the layers that are elsewhere, if any are.
   Status take(const Weights& lower, const Weights& upper);
+  // Lets go of the pages of a file that the table lies in.
+  void release_table() const;
   // Where the layer is.
   [[nodiscard]] Backend& backend_of(int64_t layer) const;
   // As layers see it that are on the backend of this share of the cache.
