@@ -1,18 +1,22 @@
 #include "store/packed_cache.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL  // of the library nothing is needed when mynah runs
 #include <xxhash.h>
 
+#include "store/file_identity.h"
 #include "store/files.h"
 #include "store/sha256.h"
 
@@ -27,6 +31,7 @@ constexpr size_t kSignedHeaderBytes = 8 + 3 * 8 + kHashDigits;
 constexpr size_t kHeaderBytes = kSignedHeaderBytes + kHashDigits;
 constexpr uint64_t kAlignment = 64;  // a cache line, and the widest vector register
 static_assert(kHeaderBytes == 160);
+constexpr uint64_t kMostNote = 4096;
 
 template <class T>
 void append(std::string& text, T value) {
@@ -93,10 +98,31 @@ std::string model_folder(const std::string& cache_folder, const std::string& mod
   return fmt::format("{}/packed/{}", cache_folder, model_digest.substr(0, 16));
 }
 
-// A file's time says when it was last opened: who cannot set it only makes it look older.
+// A time long enough ago that whoever writes to a file now gives it another one.
+constexpr std::chrono::seconds kPast{2};
+
+// A file's time says on which day it was last opened: who cannot set it only makes it look older.
 void mark_used(const std::string& path) {
-  std::error_code ignored;
-  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code error;
+  const auto used = fs::last_write_time(path, error);
+  if (!error && used < now - std::chrono::days(1)) {
+    fs::last_write_time(path, now - kPast, error);
+  }
+}
+
+// Where it is noted which state of a file was found whole, as file_identity() tells it.
+std::string note_of(const std::string& path) {
+  return path + ".whole";
+}
+
+// The state that a file is in; "" where it may change and look the same.
+std::string settled_identity(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0 || info.st_mtim.tv_sec + kPast.count() > ::time(nullptr)) {
+    return "";
+  }
+  return file_identity(info);
 }
 
 // Files of earlier layouts, of models that are gone, and what a writer left that was killed: all
@@ -237,14 +263,34 @@ Result<std::unique_ptr<PackedCache>> PackedCache::open(
 void PackedCache::load() {
   file_.reset();
   entries_.clear();
+  unchecked_.clear();
+  mark_used(path_);
+  // Before it is opened: another that takes its place meanwhile is not taken for it.
+  std::string identity = settled_identity(path_);
   auto file = MappedFile::open(path_);
   if (!file) {
     return;
   }
-  if (auto table = read_table((*file)->bytes(), key_)) {
-    entries_ = std::move(*table);
-    file_ = std::move(*file);
-    mark_used(path_);
+  auto table = read_table((*file)->bytes(), key_);
+  if (!table) {
+    return;
+  }
+  entries_ = std::move(*table);
+  file_ = std::move(*file);
+  if (const auto noted = read_text_file(note_of(path_), kMostNote); noted && *noted == identity) {
+    for (const auto& [name, entry] : entries_) {
+      entry.check = Check::Whole;
+    }
+  } else {
+    unchecked_ = std::move(identity);
+  }
+}
+
+// A note that cannot be kept only costs the next start its time.
+void PackedCache::note_whole() {
+  const auto is_whole = [](const auto& entry) { return entry.second.check == Check::Whole; };
+  if (!unchecked_.empty() && std::ranges::all_of(entries_, is_whole)) {
+    static_cast<void>(write_text_file(note_of(path_), std::exchange(unchecked_, "")));
   }
 }
 
@@ -327,6 +373,7 @@ Status PackedCache::add(std::string_view name, std::span<const std::byte> bytes)
 
 Status PackedCache::commit() {
   if (writer_ == nullptr) {
+    note_whole();
     return {};
   }
   const std::unique_ptr<Writer> writer = std::move(writer_);
@@ -349,12 +396,12 @@ void PackedCache::release_pages() const {
 
 void remove_packed_layout(const std::string& cache_folder, const std::string& model_digest,
                           const std::string& layout) {
-  const std::string end = layout_name(layout) + ".packed";
+  const std::string name = layout_name(layout) + ".packed";
   std::error_code error;
   std::vector<fs::path> files;
   for (auto entry = fs::directory_iterator(model_folder(cache_folder, model_digest), error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (entry->path().filename().string().ends_with(end)) {
+    if (entry->path().filename().string().find(name) != std::string::npos) {
       files.push_back(entry->path());
     }
   }

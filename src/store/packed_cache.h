@@ -7,7 +7,9 @@
 //   blobs, each on a 64-byte boundary
 //   table: for each blob u32 name bytes, name, u64 offset, u64 bytes, u64 XXH3 of its bytes
 // Opening checks the header, the table and every size; a blob is checked when it is asked for, so
-// that a start touches only the pages it uses.
+// that a start touches only the pages it uses. Who found all of them whole notes the file's size,
+// time and inode beside it (PATH.packed.whole), and until one of these changes, or the day does,
+// none is checked again: reading them all takes longer than all else of a start.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +72,8 @@ class PackedCache final : public BlobCache {
   PackedCache(std::string path, std::string key, std::function<void(const std::string&)> on_damage);
   // Maps the file at path_ if it is whole and of this key.
   void load();
+  // Notes that no blob needs to be checked again, if all were found whole.
+  void note_whole();
   static std::optional<Table> read_table(std::span<const std::byte> file, std::string_view key);
   [[nodiscard]] std::span<const std::byte> bytes_of(const Entry& entry) const;
   // Reads a blob, the first time.
@@ -80,6 +84,7 @@ class PackedCache final : public BlobCache {
   mutable std::function<void(const std::string&)> on_damage_;  // empty once it was told
   std::shared_ptr<const MappedFile> file_;
   Table entries_;
+  std::string unchecked_;  // file_identity() of file_, where it is not noted and may be
   std::unique_ptr<Writer> writer_;
 };
 

@@ -19,6 +19,7 @@
 
 #include "base/ascii.h"
 #include "base/check.h"
+#include "store/file_identity.h"
 #include "store/files.h"
 
 namespace mynah {
@@ -28,14 +29,6 @@ namespace fs = std::filesystem;
 
 // Pieces large enough that the read calls cost nothing beside the hashing.
 constexpr size_t kPieceBytes = 1U << 20U;
-
-// What tells one state of a file from another without reading it.
-std::string file_identity(const struct stat& info) {
-  return fmt::format("{} {} {} {} {}", static_cast<uint64_t>(info.st_size),
-                     static_cast<int64_t>(info.st_mtim.tv_sec),
-                     static_cast<int64_t>(info.st_mtim.tv_nsec), static_cast<uint64_t>(info.st_ino),
-                     static_cast<uint64_t>(info.st_dev));
-}
 
 Result<std::string> remembered_digest(const std::string& path, const std::string& cache_folder) {
   std::error_code error;

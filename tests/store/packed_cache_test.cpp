@@ -206,6 +206,36 @@ TEST(PackedCache, gives_no_blob_whose_bytes_changed_and_keeps_what_takes_its_pla
   EXPECT_EQ(text_of(*cache->find("silence")), std::string(1000, 's'));
 }
 
+// As long as its time and size are what they were.
+TEST(PackedCache, reads_what_was_found_whole_no_more_until_it_changes) {
+  const TemporaryFolder folder;
+  const std::string path = write_example(folder);
+  const auto hour_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(path, hour_ago);
+  auto cache = open_cache(folder, key_of());
+  EXPECT_TRUE(cache->find("encoder"));
+  ASSERT_TRUE(cache->commit());
+  damage(path, "weights of");
+  std::filesystem::last_write_time(path, hour_ago);
+  EXPECT_FALSE(open_cache(folder, key_of())->find("encoder")) << "one of two is not all";
+  cache = open_cache(folder, key_of());
+  EXPECT_TRUE(cache->find("silence"));
+  EXPECT_FALSE(cache->find("encoder"));
+  ASSERT_TRUE(cache->commit());
+  EXPECT_FALSE(open_cache(folder, key_of())->find("encoder")) << "nothing is noted of damage";
+
+  write_example(folder);
+  std::filesystem::last_write_time(path, hour_ago);
+  cache = open_cache(folder, key_of());
+  EXPECT_TRUE(cache->find("encoder"));
+  EXPECT_TRUE(cache->find("silence"));
+  ASSERT_TRUE(cache->commit());
+  damage(path, "weights of");
+  EXPECT_FALSE(open_cache(folder, key_of())->find("encoder")) << "its time is another one";
+  std::filesystem::last_write_time(path, hour_ago);
+  EXPECT_TRUE(open_cache(folder, key_of())->find("encoder")) << "it looks as it was noted";
+}
+
 // Nobody asked for it since, and written again it would look whole.
 TEST(PackedCache, does_not_take_damage_along_when_more_is_committed) {
   const TemporaryFolder folder;
