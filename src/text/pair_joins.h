@@ -17,6 +17,8 @@ struct JoinPart {
   uint32_t begin = 0;
   uint32_t end = 0;
   int32_t id = -1;
+
+  bool operator==(const JoinPart&) const = default;
 };
 
 // What two neighbours become; id -1: they do not join. The least `order` goes first, the leftmost
@@ -36,13 +38,18 @@ class PairJoins {
   // Parts come in order; each begins where the one before ends.
   void add(JoinPart part) { parts_.push_back(part); }
 
-  // Joins the parts and returns what is left of them. Asks at most three times a part and needs
-  // O(n log n) steps.
+  // Joins the parts and returns what is left of them. Asks three times a part, seven at most, and
+  // needs a time that grows as their number does: a long text is joined window by window. What is
+  // joined by the least order first is right where each two neighbours that are left are what the
+  // text of these two alone becomes: before the first join across a border nothing beyond its two
+  // sides has a say in it. So two windows that have a part in common are right together, the first
+  // up to it and the second behind it.
   template <class Joiner>
   std::span<const JoinPart> join(const Joiner& joiner) {
-    if (parts_.size() <= kFew) {
-      join_few(joiner);
-    } else {
+    if (parts_.size() <= kWindow) {
+      join_whole(joiner);
+    } else if (!join_windows(joiner)) {
+      parts_ = all_;
       join_many(joiner);
     }
     return parts_;
@@ -51,6 +58,8 @@ class PairJoins {
  private:
   // Below, looking at every pair is quicker than a queue of them.
   static constexpr size_t kFew = 24;
+  // Parts of a window: their queue stays in a cache near the processor.
+  static constexpr size_t kWindow = 2048;
   static constexpr uint32_t kNone = UINT32_MAX;
 
   // Two neighbours that could be joined. Out of date once either has changed, which `next_` and
@@ -65,6 +74,53 @@ class PairJoins {
       return std::tie(join.order, left) > std::tie(other.join.order, other.left);
     }
   };
+
+  template <class Joiner>
+  void join_whole(const Joiner& joiner) {
+    parts_.size() <= kFew ? join_few(joiner) : join_many(joiner);
+  }
+
+  // False where two windows have no part in common, or too few to go on with; then all_ has what
+  // there was.
+  template <class Joiner>
+  bool join_windows(const Joiner& joiner) {
+    all_.swap(parts_);
+    joined_.clear();
+    size_t begin = 0;   // of the window, in all_
+    size_t common = 0;  // the window's first part that joined_ does not have
+    for (;;) {
+      const size_t end = std::min(begin + kWindow, all_.size());
+      parts_.assign(all_.begin() + static_cast<ptrdiff_t>(begin),
+                    all_.begin() + static_cast<ptrdiff_t>(end));
+      join_whole(joiner);
+      if (begin > 0) {
+        const auto found = std::ranges::find_first_of(window_, parts_);
+        if (found == window_.end()) {
+          return false;
+        }
+        common = static_cast<size_t>(std::ranges::find(parts_, *found) - parts_.begin()) + 1;
+        joined_.insert(joined_.end(), window_.begin(), found + 1);
+      }
+      if (end == all_.size()) {
+        joined_.insert(joined_.end(), parts_.begin() + static_cast<ptrdiff_t>(common),
+                       parts_.end());
+        parts_.swap(joined_);
+        return true;
+      }
+      // The next one begins where a part does, far enough from this one's end.
+      const size_t next = common + (parts_.size() - common) * 7 / 8;
+      if (next == common) {
+        return false;
+      }
+      const auto is_before = [&](const JoinPart& part) { return part.begin < parts_[next].begin; };
+      joined_.insert(joined_.end(), parts_.begin() + static_cast<ptrdiff_t>(common),
+                     parts_.begin() + static_cast<ptrdiff_t>(next));
+      window_.assign(parts_.begin() + static_cast<ptrdiff_t>(next), parts_.end());
+      begin = static_cast<size_t>(std::partition_point(all_.begin() + static_cast<ptrdiff_t>(begin),
+                                                       all_.end(), is_before) -
+                                  all_.begin());
+    }
+  }
 
   template <class Joiner>
   void join_few(const Joiner& joiner) {
@@ -152,7 +208,10 @@ class PairJoins {
   }
 
   std::vector<JoinPart> parts_;
-  std::vector<PairJoin> pairs_;  // of parts i and i + 1
+  std::vector<JoinPart> all_;     // of a long text, before they are joined
+  std::vector<JoinPart> joined_;  // of it, up to the window before
+  std::vector<JoinPart> window_;  // the end of that one
+  std::vector<PairJoin> pairs_;   // of parts i and i + 1
   std::vector<uint32_t> next_;
   std::vector<uint32_t> previous_;
   std::vector<Candidate> candidates_;
