@@ -71,6 +71,8 @@ Result<MetadataValue> read_array(ByteReader& reader) {
   }
   if (type == GgufType::String) {
     std::vector<std::string> values;
+    // Each takes the bytes of its length at least.
+    values.reserve(std::min<uint64_t>(count, reader.remaining() / sizeof(uint64_t)));
     for (uint64_t i = 0; i < count; ++i) {
       MYNAH_TRY(const std::string_view value, read_long_string(reader, "a string of an array"));
       values.emplace_back(value);
@@ -79,6 +81,7 @@ Result<MetadataValue> read_array(ByteReader& reader) {
   }
   if (type == GgufType::F32 || type == GgufType::F64) {
     std::vector<double> values;
+    values.reserve(count);
     for (uint64_t i = 0; i < count; ++i) {
       MYNAH_TRY(const double value, read_float(reader, type));
       values.push_back(value);
@@ -86,6 +89,7 @@ Result<MetadataValue> read_array(ByteReader& reader) {
     return values;
   }
   std::vector<int64_t> values;
+  values.reserve(count);
   for (uint64_t i = 0; i < count; ++i) {
     MYNAH_TRY(const int64_t value, read_integer(reader, type));
     values.push_back(value);
