@@ -1,4 +1,4 @@
-// Attention: one query at a time over the rows of a cache where there are few (decode steps),
+// Attention: the heads of one query over the rows of a cache where there are few (decode steps),
 // blocks of queries over packed keys and values where there are many or where they come packed.
 #include <algorithm>
 #include <cmath>
@@ -34,6 +34,55 @@ const float* sinks_of(const AttentionParams& params) {
   return params.sinks == nullptr ? nullptr : params.sinks->data<float>();
 }
 
+Kernels::Dots dots_of(const Kernels& kernels, DType dtype) {
+  switch (dtype) {
+    case DType::F16:
+      return kernels.dots_f16;
+    case DType::BF16:
+      return kernels.dots_bf16;
+    case DType::Q8_0:
+      return kernels.dots_q8_0;
+    default:
+      return kernels.dots_f32;
+  }
+}
+
+Kernels::Mix mix_of(const Kernels& kernels, DType dtype) {
+  switch (dtype) {
+    case DType::F16:
+      return kernels.mix_f16;
+    case DType::BF16:
+      return kernels.mix_bf16;
+    case DType::Q8_0:
+      return kernels.mix_q8_0;
+    default:
+      return kernels.mix_f32;
+  }
+}
+
+// Calls fn(rows, how many stand before them) for the runs of a span of t, channels from `column`
+// on.
+template <class Fn>
+void for_each_run(const Tensor& t, int64_t column, int64_t d, const PageTable& pages,
+                  const Span& span, const Fn& fn) {
+  const auto at = [&](int64_t row) {
+    return t.raw() + storage_bytes(t.dtype(), row * t.stride(0) + column);
+  };
+  HeadRows run{.row_bytes = storage_bytes(t.dtype(), t.stride(0)), .d = d};
+  int64_t before = 0;
+  pages.for_each_run(span, [&](int64_t row, int64_t rows) {
+    if (run.n > 0) {
+      run.next = at(row);
+      fn(run, before);
+    }
+    before += run.n;
+    run.rows = at(row);
+    run.n = rows;
+  });
+  run.next = nullptr;
+  fn(run, before);
+}
+
 void expect_head(int64_t d) {
   MYNAH_CHECK(d <= kMaxHead, "[attention] heads of more than 512 channels");
 }
@@ -45,60 +94,40 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
   const int64_t d = q.dim(1) / params.heads;
   const auto utterances = static_cast<int64_t>(params.queries.size());
   const int64_t group = params.heads / params.kv_heads;
+  const Kernels::Dots dots = dots_of(kernels_, k.dtype());
+  const Kernels::Mix mix = mix_of(kernels_, v.dtype());
   const float scale = score_scale(params);
-  const auto dots = [&](const float* query, const std::byte* keys, const Tensor& t, int64_t n,
-                        float* scores) {
-    const auto* halves = reinterpret_cast<const uint16_t*>(keys);
-    switch (t.dtype()) {
-      case DType::F16:
-        return kernels_.dots_f16(query, halves, t.stride(0), n, d, scale, scores);
-      case DType::BF16:
-        return kernels_.dots_bf16(query, halves, t.stride(0), n, d, scale, scores);
-      case DType::Q8_0:
-        return kernels_.dots_q8_0(query, keys, storage_bytes(DType::Q8_0, t.stride(0)), n, d, scale,
-                                  scores);
-      default:
-        return kernels_.dots_f32(query, reinterpret_cast<const float*>(keys), t.stride(0), n, d,
-                                 scale, scores);
-    }
-  };
-  const auto mix = [&](const float* p, const std::byte* values, const Tensor& t, int64_t n,
-                       float* to) {
-    const auto* halves = reinterpret_cast<const uint16_t*>(values);
-    switch (t.dtype()) {
-      case DType::F16:
-        return kernels_.mix_f16(p, halves, t.stride(0), n, d, to);
-      case DType::BF16:
-        return kernels_.mix_bf16(p, halves, t.stride(0), n, d, to);
-      case DType::Q8_0:
-        return kernels_.mix_q8_0(p, values, storage_bytes(DType::Q8_0, t.stride(0)), n, d, to);
-      default:
-        return kernels_.mix_f32(p, reinterpret_cast<const float*>(values), t.stride(0), n, d, to);
-    }
-  };
   int64_t work = 0;
+  int64_t most_keys = 0;
   for (const Span& span : params.keys) {
     work += 2 * span.length * d * params.heads;
+    most_keys = std::max(most_keys, span.length);
   }
-  const int64_t tasks = utterances * params.heads;
-  pool_.parallel_for(tasks, work < kSerialWork ? tasks : 1, [&](int64_t begin, int64_t end) {
+  // Heads of a group read their keys together, fewer of them where threads would have no task.
+  const int64_t wanted = 2 * pool_.size();
+  const int64_t most_together = std::clamp<int64_t>(utterances * params.heads / wanted, 1, group);
+  const int64_t parts = (group + most_together - 1) / most_together;
+  const int64_t together = (group + parts - 1) / parts;
+  const int64_t tasks = utterances * params.kv_heads * parts;
+  const int64_t grain = work < kSerialWork ? tasks : std::max<int64_t>(1, tasks / (2 * wanted));
+  pool_.parallel_for(tasks, grain, [&](int64_t begin, int64_t end) {
+    // Of each head, and behind them the sum of its exponentials.
+    const Scratch<float> scores(memory_, together * (most_keys + 1));
+    float* const sums = scores.data() + together * most_keys;
     for (int64_t i = begin; i < end; ++i) {
-      const auto utterance = static_cast<size_t>(i / params.heads);
-      const int64_t head = i % params.heads;
-      const int64_t column = head / group * d;
+      const auto utterance = static_cast<size_t>(i / (params.kv_heads * parts));
+      const int64_t kv_head = i / parts % params.kv_heads;
+      const int64_t first = i % parts * together;
+      const Span heads{kv_head * group + first, std::min(together, group - first)};
       const Span& queries = params.queries[utterance];
       if (queries.length >= kBlockedQueries) {
         continue;  // attention() did it in blocks
       }
       const Span& keys = params.keys[utterance];
-      const auto from = [&](const Tensor& t, int64_t row) {
-        return t.raw() + storage_bytes(t.dtype(), row * t.stride(0) + column);
-      };
-      const Scratch<float> scores(memory_, keys.length);
       for (int64_t r = 0; r < queries.length; ++r) {
-        const float* query = q.data<float>() + (queries.begin + r) * q.stride(0) + head * d;
-        float* to = out.data<float>() + (queries.begin + r) * out.stride(0) + head * d;
-        std::memset(to, 0, static_cast<size_t>(d) * sizeof(float));
+        const float* const query = row_of(q, queries.begin + r) + heads.begin * d;
+        float* const to = writable_row(out, queries.begin + r) + heads.begin * d;
+        std::memset(to, 0, static_cast<size_t>(heads.length * d) * sizeof(float));
         const Span visible = seen_keys(params, queries, keys, r);
         if (visible.length == 0) {
           continue;
@@ -108,27 +137,28 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
         const int64_t before =
             params.pages.rows > 0 ? visible.begin % params.pages.rows : int64_t{0};
         const Span seen{keys.begin + visible.begin - before, before + visible.length};
-        int64_t next = 0;
-        params.pages.for_each_run(seen, [&](int64_t row, int64_t rows) {
-          dots(query, from(k, row), k, rows, &scores[next]);
-          next += rows;
+        for_each_run(k, kv_head * d, d, params.pages, seen, [&](const HeadRows& run, int64_t at) {
+          dots({.rows = query, .stride = d, .count = heads.length}, run, scale, &scores[at],
+               seen.length);
         });
-        float* const weights = scores.data() + before;
-        std::fill_n(scores.data(), before, 0.0F);
-        if (params.score_cap > 0.0F) {
-          cap_scores(kernels_, weights, visible.length, params.score_cap);
+        for (int64_t head = 0; head < heads.length; ++head) {
+          float* const weights = &scores[head * seen.length + before];
+          std::fill_n(weights - before, before, 0.0F);
+          if (params.score_cap > 0.0F) {
+            cap_scores(kernels_, weights, visible.length, params.score_cap);
+          }
+          const float largest = kernels_.max(weights, visible.length);
+          sums[head] = kernels_.exp_sum(weights, visible.length, largest, weights);
+          if (params.sinks != nullptr) {
+            sums[head] += std::exp(sinks_of(params)[heads.begin + head] - largest);
+          }
         }
-        const float largest = kernels_.max(weights, visible.length);
-        float sum = kernels_.exp_sum(weights, visible.length, largest, weights);
-        if (params.sinks != nullptr) {
-          sum += std::exp(sinks_of(params)[head] - largest);
-        }
-        next = 0;
-        params.pages.for_each_run(seen, [&](int64_t row, int64_t rows) {
-          mix(&scores[next], from(v, row), v, rows, to);
-          next += rows;
+        for_each_run(v, kv_head * d, d, params.pages, seen, [&](const HeadRows& run, int64_t at) {
+          mix({.rows = &scores[at], .stride = seen.length, .count = heads.length}, run, to, d);
         });
-        kernels_.affine(to, d, 1.0F / sum, 0.0F, to);
+        for (int64_t head = 0; head < heads.length; ++head) {
+          kernels_.affine(to + head * d, d, 1.0F / sums[head], 0.0F, to + head * d);
+        }
       }
     }
   });

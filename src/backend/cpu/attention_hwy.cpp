@@ -1,7 +1,8 @@
-// One query over many keys, as every decode step asks: dot products, and the weighted mix of
-// values.
+// A few queries over many keys, as every decode step asks: dot products, and the weighted mix of
+// values. What is read of keys and values is widened once for all queries of a pass.
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "backend/cpu/kernel_parts.h"
 #include "tensor/blocks.h"
@@ -72,108 +73,206 @@ HWY_INLINE hn::Vec<hn::CappedTag<float, 4>> sum_to_four(V v) {
 #endif
 }
 
-// Products of a query with one key, lane by lane; the channels past the last pair of vectors are
+// Queries of a pass: their sums by four vectors of values stay in registers.
+constexpr int kMostQueries = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+
+// Calls pass(first query, number of queries as a constant) for all of them, up to kMost at a time.
+template <int kMost, class Pass>
+HWY_INLINE void some_queries(int64_t count, int64_t first, const Pass& pass) {
+  if constexpr (kMost > 1) {
+    if (count < kMost) {
+      some_queries<kMost - 1>(count, first, pass);
+      return;
+    }
+  }
+  pass(first, std::integral_constant<int, kMost>());
+}
+
+template <class Pass>
+HWY_INLINE void for_queries(int64_t count, const Pass& pass) {
+  // As many in each pass.
+  const int64_t passes = (count + kMostQueries - 1) / kMostQueries;
+  int64_t first = 0;
+  for (int64_t left = passes; left > 0; --left) {
+    const int64_t queries = (count - first + left - 1) / left;
+    some_queries<kMostQueries>(queries, first, pass);
+    first += queries;
+  }
+}
+
+// The elements of rows one after another, and of what is read after them.
+template <class Element>
+struct Elements {
+  explicit Elements(const HeadRows& from)
+      : rows(reinterpret_cast<const Element*>(from.rows)),
+        next(reinterpret_cast<const Element*>(from.next)),
+        stride(static_cast<int64_t>(from.row_bytes / sizeof(Element))) {
+    if (next == nullptr) {
+      constexpr int64_t kAhead = 32;
+      next = rows + kAhead * stride;
+    }
+  }
+
+  // Asks for d elements from channel c on of what is read after row i: rows of a cache lie apart,
+  // which processors do not foresee.
+  HWY_INLINE void fetch(int64_t i, int64_t c, int64_t d) const {
+    constexpr int64_t kLine = 64 / sizeof(Element);
+    for (const int64_t end = c + d; c < end; c += kLine) {
+      hwy::Prefetch(next + i * stride + c);
+    }
+  }
+
+  const Element* rows;
+  const Element* next;
+  int64_t stride;
+};
+
+// Products of queries with one key, summed to four; the channels past the last pair of vectors are
 // not in it.
-template <class Load>
-HWY_INLINE V partial_dot(const float* q, const typename Load::Element* key, int64_t whole) {
+template <class Load, int kQueries>
+HWY_INLINE void partial_dots(const float* q, int64_t q_stride, const typename Load::Element* key,
+                             int64_t whole, hn::Vec<hn::CappedTag<float, 4>> (&sums)[kQueries][4],
+                             int at) {
   const F f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  V sum0 = hn::Zero(f);
-  V sum1 = hn::Zero(f);
+  V sum0[kQueries];
+  V sum1[kQueries];
+#pragma GCC unroll 4
+  for (int i = 0; i < kQueries; ++i) {
+    sum0[i] = sum1[i] = hn::Zero(f);
+  }
   for (int64_t c = 0; c < whole; c += 2 * lanes) {
-    sum0 = hn::MulAdd(hn::LoadU(f, q + c), Load::load(key + c), sum0);
-    sum1 = hn::MulAdd(hn::LoadU(f, q + c + lanes), Load::load(key + c + lanes), sum1);
+    const V key0 = Load::load(key + c);
+    const V key1 = Load::load(key + c + lanes);
+#pragma GCC unroll 4
+    for (int i = 0; i < kQueries; ++i) {
+      sum0[i] = hn::MulAdd(hn::LoadU(f, q + i * q_stride + c), key0, sum0[i]);
+      sum1[i] = hn::MulAdd(hn::LoadU(f, q + i * q_stride + c + lanes), key1, sum1[i]);
+    }
   }
-  return hn::Add(sum0, sum1);
-}
-
-// Asks for a row of d elements that is read kAhead rows later: rows of a cache lie apart, which
-// processors do not foresee.
-template <class Element>
-HWY_INLINE void fetch_later(const Element* row, int64_t stride, int64_t d) {
-  constexpr int64_t kAhead = 32;
-  constexpr int64_t kLine = 64 / sizeof(Element);
-  for (int64_t c = 0; c < d; c += kLine) {
-    hwy::Prefetch(row + kAhead * stride + c);
+#pragma GCC unroll 4
+  for (int i = 0; i < kQueries; ++i) {
+    sums[i][at] = sum_to_four(hn::Add(sum0[i], sum1[i]));
   }
 }
 
-template <class Load>
-void dots(const float* q, const typename Load::Element* keys, int64_t stride, int64_t n, int64_t d,
-          float scale, float* out) {
+template <class Load, int kQueries>
+HWY_INLINE void dots_pass(const float* q, int64_t q_stride, const HeadRows& keys, float scale,
+                          float* out, int64_t out_stride) {
   const hn::CappedTag<float, 4> f4;
   const int64_t pair = 2 * static_cast<int64_t>(hn::Lanes(F()));
-  const int64_t whole = d / pair * pair;
+  const int64_t whole = keys.d / pair * pair;
+  const Elements<typename Load::Element> from(keys);
+  hn::Vec<decltype(f4)> s[kQueries][4];
   int64_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    const auto* key = keys + i * stride;
-    for (int64_t k = 0; k < 4; ++k) {
-      fetch_later(key + k * stride, stride, d);
+  for (; i + 4 <= keys.n; i += 4) {
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+      from.fetch(i + k, 0, keys.d);
+      partial_dots<Load, kQueries>(q, q_stride, from.rows + (i + k) * from.stride, whole, s, k);
     }
-    const auto s0 = sum_to_four(partial_dot<Load>(q, key, whole));
-    const auto s1 = sum_to_four(partial_dot<Load>(q, key + stride, whole));
-    const auto s2 = sum_to_four(partial_dot<Load>(q, key + 2 * stride, whole));
-    const auto s3 = sum_to_four(partial_dot<Load>(q, key + 3 * stride, whole));
-    // Four by four transposed while it is added up.
-    const auto s01 = hn::Add(hn::InterleaveLower(f4, s0, s1), hn::InterleaveUpper(f4, s0, s1));
-    const auto s23 = hn::Add(hn::InterleaveLower(f4, s2, s3), hn::InterleaveUpper(f4, s2, s3));
-    const auto sums =
-        hn::Add(hn::ConcatLowerLower(f4, s23, s01), hn::ConcatUpperUpper(f4, s23, s01));
-    hn::StoreU(hn::Mul(sums, hn::Set(f4, scale)), f4, out + i);
-  }
-  for (; i < n; ++i) {
-    const auto four = sum_to_four(partial_dot<Load>(q, keys + i * stride, whole));
-    out[i] = hn::GetLane(hn::SumOfLanes(f4, four)) * scale;
-  }
-  for (int64_t c = whole; c < d; ++c) {
-    for (int64_t j = 0; j < n; ++j) {
-      out[j] += q[c] * Load::one(keys + j * stride + c) * scale;
+#pragma GCC unroll 4
+    for (int j = 0; j < kQueries; ++j) {
+      // Four by four transposed while it is added up.
+      const auto s01 = hn::Add(hn::InterleaveLower(f4, s[j][0], s[j][1]),
+                               hn::InterleaveUpper(f4, s[j][0], s[j][1]));
+      const auto s23 = hn::Add(hn::InterleaveLower(f4, s[j][2], s[j][3]),
+                               hn::InterleaveUpper(f4, s[j][2], s[j][3]));
+      const auto sums =
+          hn::Add(hn::ConcatLowerLower(f4, s23, s01), hn::ConcatUpperUpper(f4, s23, s01));
+      hn::StoreU(hn::Mul(sums, hn::Set(f4, scale)), f4, out + j * out_stride + i);
     }
   }
-}
-
-// Keeps the output's vectors in registers over all values: kVectors of them cover d in the usual
-// case (64 channels are four vectors of AVX-512, eight of AVX2).
-template <class Load, int kVectors>
-HWY_INLINE void mix_block(const float* p, const typename Load::Element* values, int64_t stride,
-                          int64_t n, float* out) {
-  const F f;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  V sums[kVectors];
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    sums[v] = hn::LoadU(f, out + v * lanes);
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    const V weight = hn::Set(f, p[i]);
-    fetch_later(values + i * stride, stride, kVectors * lanes);
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      sums[v] = hn::MulAdd(weight, Load::load(values + i * stride + v * lanes), sums[v]);
+  for (; i < keys.n; ++i) {
+    partial_dots<Load, kQueries>(q, q_stride, from.rows + i * from.stride, whole, s, 0);
+    for (int j = 0; j < kQueries; ++j) {
+      out[j * out_stride + i] = hn::GetLane(hn::SumOfLanes(f4, s[j][0])) * scale;
     }
   }
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    hn::StoreU(sums[v], f, out + v * lanes);
+  for (int64_t c = whole; c < keys.d; ++c) {
+    for (i = 0; i < keys.n; ++i) {
+      const float key = Load::one(from.rows + i * from.stride + c);
+      for (int64_t j = 0; j < kQueries; ++j) {
+        out[j * out_stride + i] += q[j * q_stride + c] * key * scale;
+      }
+    }
   }
 }
 
 template <class Load>
-void mix(const float* p, const typename Load::Element* values, int64_t stride, int64_t n, int64_t d,
-         float* out) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
-  int64_t c = 0;
-  for (; c + 4 * lanes <= d; c += 4 * lanes) {
-    mix_block<Load, 4>(p, values + c, stride, n, out + c);
-  }
-  for (; c + lanes <= d; c += lanes) {
-    mix_block<Load, 1>(p, values + c, stride, n, out + c);
-  }
-  for (; c < d; ++c) {
-    for (int64_t i = 0; i < n; ++i) {
-      out[c] += p[i] * Load::one(values + i * stride + c);
+void dots(const HeadQueries& queries, const HeadRows& keys, float scale, float* out,
+          int64_t out_stride) {
+  for_queries(queries.count, [&](int64_t first, auto count) HWY_ATTR {
+    dots_pass<Load, decltype(count)::value>(queries.rows + first * queries.stride, queries.stride,
+                                            keys, scale, out + first * out_stride, out_stride);
+  });
+}
+
+// Keeps the outputs' vectors in registers over all values: kVectors of them cover d in the usual
+// case (64 channels are four vectors of AVX-512, eight of AVX2). From channel c on.
+template <class Load, int kQueries, int kVectors>
+HWY_INLINE void mix_block(const float* p, int64_t p_stride, const HeadRows& values, int64_t c,
+                          float* out, int64_t out_stride) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  const Elements<typename Load::Element> from(values);
+  V sums[kQueries][kVectors];
+#pragma GCC unroll 4
+  for (int j = 0; j < kQueries; ++j) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      sums[j][v] = hn::LoadU(f, out + j * out_stride + c + v * lanes);
     }
   }
+  for (int64_t i = 0; i < values.n; ++i) {
+    from.fetch(i, c, kVectors * lanes);
+    V wide[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      wide[v] = Load::load(from.rows + i * from.stride + c + v * lanes);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < kQueries; ++j) {
+      const V weight = hn::Set(f, p[j * p_stride + i]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        sums[j][v] = hn::MulAdd(weight, wide[v], sums[j][v]);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < kQueries; ++j) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      hn::StoreU(sums[j][v], f, out + j * out_stride + c + v * lanes);
+    }
+  }
+}
+
+template <class Load>
+void mix(const HeadQueries& weights, const HeadRows& values, float* out, int64_t out_stride) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  for_queries(weights.count, [&](int64_t first, auto count) HWY_ATTR {
+    constexpr int kQueries = decltype(count)::value;
+    const float* const p = weights.rows + first * weights.stride;
+    float* const to = out + first * out_stride;
+    int64_t c = 0;
+    for (; c + 4 * lanes <= values.d; c += 4 * lanes) {
+      mix_block<Load, kQueries, 4>(p, weights.stride, values, c, to, out_stride);
+    }
+    for (; c + lanes <= values.d; c += lanes) {
+      mix_block<Load, kQueries, 1>(p, weights.stride, values, c, to, out_stride);
+    }
+    const Elements<typename Load::Element> from(values);
+    for (; c < values.d; ++c) {
+      for (int64_t i = 0; i < values.n; ++i) {
+        const float value = Load::one(from.rows + i * from.stride + c);
+        for (int64_t j = 0; j < kQueries; ++j) {
+          to[j * out_stride + c] += p[j * weights.stride + i] * value;
+        }
+      }
+    }
+  });
 }
 
 // A block of Q8_0 (ggml-common.h block_q8_0): a scale in half precision, then kBlockElements codes.
@@ -197,43 +296,49 @@ struct Q8Block {
   }
 };
 
-void dots_q8_0(const float* q, const std::byte* keys, size_t row_bytes, int64_t n, int64_t d,
-               float scale, float* out) {
+void dots_q8_0(const HeadQueries& queries, const HeadRows& keys, float scale, float* out,
+               int64_t out_stride) {
   const F f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  for (int64_t i = 0; i < n; ++i) {
-    Q8Block block{keys + static_cast<size_t>(i) * row_bytes};
-    V sum = hn::Zero(f);
-    for (int64_t c = 0; c < d; c += kBlockElements, block.at += Q8Block::kBytes) {
-      V products = hn::Zero(f);
-      for (int64_t j = 0; j < kBlockElements; j += lanes) {
-        products = hn::MulAdd(hn::LoadU(f, q + c + j), block.codes(j), products);
+  for (int64_t i = 0; i < keys.n; ++i) {
+    const std::byte* const row = keys.rows + static_cast<size_t>(i) * keys.row_bytes;
+    for (int64_t j = 0; j < queries.count; ++j) {
+      const float* const q = queries.rows + j * queries.stride;
+      Q8Block block{row};
+      V sum = hn::Zero(f);
+      for (int64_t c = 0; c < keys.d; c += kBlockElements, block.at += Q8Block::kBytes) {
+        V products = hn::Zero(f);
+        for (int64_t k = 0; k < kBlockElements; k += lanes) {
+          products = hn::MulAdd(hn::LoadU(f, q + c + k), block.codes(k), products);
+        }
+        sum = hn::MulAdd(products, hn::Set(f, block.scale()), sum);
       }
-      sum = hn::MulAdd(products, hn::Set(f, block.scale()), sum);
+      out[j * out_stride + i] = hn::GetLane(hn::SumOfLanes(f, sum)) * scale;
     }
-    out[i] = hn::GetLane(hn::SumOfLanes(f, sum)) * scale;
   }
 }
 
-void mix_q8_0(const float* p, const std::byte* values, size_t row_bytes, int64_t n, int64_t d,
-              float* out) {
+void mix_q8_0(const HeadQueries& weights, const HeadRows& values, float* out, int64_t out_stride) {
   const F f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   constexpr auto kLeastLanes = 4;
   V sums[kBlockElements / kLeastLanes];
-  for (int64_t c = 0; c < d; c += kBlockElements) {
-    for (int64_t j = 0; j < kBlockElements; j += lanes) {
-      sums[j / lanes] = hn::LoadU(f, out + c + j);
-    }
-    Q8Block block{values + static_cast<size_t>(c / kBlockElements) * Q8Block::kBytes};
-    for (int64_t i = 0; i < n; ++i, block.at += row_bytes) {
-      const V weight = hn::Set(f, p[i] * block.scale());
+  for (int64_t q = 0; q < weights.count; ++q, out += out_stride) {
+    const float* const p = weights.rows + q * weights.stride;
+    for (int64_t c = 0; c < values.d; c += kBlockElements) {
       for (int64_t j = 0; j < kBlockElements; j += lanes) {
-        sums[j / lanes] = hn::MulAdd(weight, block.codes(j), sums[j / lanes]);
+        sums[j / lanes] = hn::LoadU(f, out + c + j);
       }
-    }
-    for (int64_t j = 0; j < kBlockElements; j += lanes) {
-      hn::StoreU(sums[j / lanes], f, out + c + j);
+      Q8Block block{values.rows + static_cast<size_t>(c / kBlockElements) * Q8Block::kBytes};
+      for (int64_t i = 0; i < values.n; ++i, block.at += values.row_bytes) {
+        const V weight = hn::Set(f, p[i] * block.scale());
+        for (int64_t j = 0; j < kBlockElements; j += lanes) {
+          sums[j / lanes] = hn::MulAdd(weight, block.codes(j), sums[j / lanes]);
+        }
+      }
+      for (int64_t j = 0; j < kBlockElements; j += lanes) {
+        hn::StoreU(sums[j / lanes], f, out + c + j);
+      }
     }
   }
 }

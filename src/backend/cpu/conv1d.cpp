@@ -176,9 +176,12 @@ void CpuBackend::conv1d_grouped(const Tensor& x, const Lengths& lengths, const L
             continue;
           }
           float dot = 0.0F;
-          kernels_.dots_f32(weights + (o * params.kernel + j) * in,
-                            x.data<float>() + (span.begin + row) * x.stride(0) + o / group_out * in,
-                            0, 1, in, 1.0F, &dot);
+          const float* const seen = x.data<float>() + (span.begin + row) * x.stride(0);
+          kernels_.dots_f32({.rows = weights + (o * params.kernel + j) * in},
+                            {.rows = reinterpret_cast<const std::byte*>(seen + o / group_out * in),
+                             .n = 1,
+                             .d = in},
+                            1.0F, &dot, 0);
           sum += dot;
         }
         sums[o] = sum;

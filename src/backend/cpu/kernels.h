@@ -118,6 +118,23 @@ struct DeltaRows {
   int64_t columns = 0;  // at most kDeltaColumns
 };
 
+// Numbers of a few queries, a row each.
+struct HeadQueries {
+  const float* rows = nullptr;
+  int64_t stride = 0;
+  int64_t count = 1;
+};
+
+// Elements of one head of n keys or values.
+struct HeadRows {
+  const std::byte* rows = nullptr;
+  size_t row_bytes = 0;  // from a row to the next
+  int64_t n = 0;
+  int64_t d = 0;
+  // What is read after them, as many rows: asked for meanwhile. Null: what lies behind them.
+  const std::byte* next = nullptr;
+};
+
 struct Kernels {
   // Products of m rows with one panel: out (m, 32) with row stride `out_stride`. Element (i, j) is
   // summed over k in order, whatever m is, so that a row's result does not depend on its
@@ -214,25 +231,22 @@ struct Kernels {
   void (*to_f16)(const float* x, int64_t n, uint16_t* out);
   void (*from_f16)(const uint16_t* x, int64_t n, float* out);
 
-  // One query over n keys of d elements: scores and values, for decode steps.
-  void (*dots_f32)(const float* q, const float* keys, int64_t stride, int64_t n, int64_t d,
-                   float scale, float* out);
-  void (*dots_f16)(const float* q, const uint16_t* keys, int64_t stride, int64_t n, int64_t d,
-                   float scale, float* out);
-  void (*dots_bf16)(const float* q, const uint16_t* keys, int64_t stride, int64_t n, int64_t d,
-                    float scale, float* out);
-  // Of blocks of Q8_0, rows `row_bytes` apart.
-  void (*dots_q8_0)(const float* q, const std::byte* keys, size_t row_bytes, int64_t n, int64_t d,
-                    float scale, float* out);
-  // out (d) += sum of p[i] * values[i].
-  void (*mix_f32)(const float* p, const float* values, int64_t stride, int64_t n, int64_t d,
-                  float* out);
-  void (*mix_f16)(const float* p, const uint16_t* values, int64_t stride, int64_t n, int64_t d,
-                  float* out);
-  void (*mix_bf16)(const float* p, const uint16_t* values, int64_t stride, int64_t n, int64_t d,
-                   float* out);
-  void (*mix_q8_0)(const float* p, const std::byte* values, size_t row_bytes, int64_t n, int64_t d,
-                   float* out);
+  // Queries over the keys that all of them see, for decode steps: their scores -> out (query, n),
+  // its rows `out_stride` apart. A query's are the same whatever the others are.
+  using Dots = void (*)(const HeadQueries& queries, const HeadRows& keys, float scale, float* out,
+                        int64_t out_stride);
+  Dots dots_f32;
+  Dots dots_f16;
+  Dots dots_bf16;
+  Dots dots_q8_0;
+  // out (query, d) += sum of weight[i] * values[i]; weights: of each query as many as there are
+  // values.
+  using Mix = void (*)(const HeadQueries& weights, const HeadRows& values, float* out,
+                       int64_t out_stride);
+  Mix mix_f32;
+  Mix mix_f16;
+  Mix mix_bf16;
+  Mix mix_q8_0;
 
   // One head's pairs turned: turns has their cosines, then their sines. x and out may be the same.
   void (*rope)(const float* x, const float* turns, int64_t pairs, RopePairs kind, float* out);

@@ -64,8 +64,12 @@ void QueryBlock::products_with_mean(int64_t begin, int64_t end, const KeysValues
     while (next < end && row_of(next) == row_of(next - 1) + 1) {
       ++next;
     }
-    kernels_.dots_f32(mean, q + row_of(begin) * q_.stride(0), q_.stride(0), next - begin, d_,
-                      readers_.scale, out + begin);
+    kernels_.dots_f32({.rows = mean},
+                      {.rows = reinterpret_cast<const std::byte*>(q + row_of(begin) * q_.stride(0)),
+                       .row_bytes = static_cast<size_t>(q_.stride(0)) * sizeof(float),
+                       .n = next - begin,
+                       .d = d_},
+                      readers_.scale, out + begin, 0);
     begin = next;
   }
 }
