@@ -1,5 +1,6 @@
-// Rows by 32 columns of a block type: the sums of a group in int32, the sums of groups in f32, both
-// in registers, so that a group's scales cost a conversion and two products a vector and no memory.
+// Rows by 32 columns of a block type: the sums of a group in int32 and, of few rows, the sums of
+// groups in f32 are in registers, so that a group's scales cost a conversion and two products a
+// vector and no memory.
 #include "backend/cpu/block_products_x86.h"
 
 #if defined(__x86_64__)
@@ -22,8 +23,12 @@ namespace {
 // leave 5 registers of 32.
 constexpr int kMostRows = 6;
 
-// Rows of a pass over packed codes, which take registers until they are bytes.
+// The same over packed codes, which take registers until they are bytes.
 constexpr int kMostPackedRows = 4;
+
+// Rows of a pass whose sums of groups lie in the first-level cache, 16 sums in int32: weights are
+// read and unpacked once for all rows of a step of few texts, and asked for all along.
+constexpr int kFewRows = 8;
 
 constexpr int64_t kStepBytes = 4 * kPanel;  // of four elements
 
@@ -99,6 +104,11 @@ MYNAH_VNNI void add_pair(const int8_t* a, int64_t stride, const uint8_t* block, 
   }
 }
 
+// Rows whose sums of groups are kept in registers.
+constexpr int most_kept(CodeBits bits) {
+  return bits == CodeBits::Eight ? kMostRows : kMostPackedRows;
+}
+
 constexpr int64_t block_bytes_of(CodeBits bits) {
   constexpr int64_t kCodes = kBlockRows * kPanel;
   return bits == CodeBits::Eight  ? kCodes
@@ -107,10 +117,70 @@ constexpr int64_t block_bytes_of(CodeBits bits) {
                                   : kCodes / 2;
 }
 
+// The sums of groups of kRows rows by two vectors: in registers, or where they lie in the tile.
+template <int kRows, bool kInRegisters>
+class GroupSums;
+
+template <int kRows>
+class GroupSums<kRows, true> {
+ public:
+  MYNAH_VNNI GroupSums(float* tile, bool begins) : tile_(tile) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      sums_[r][0] = begins ? _mm512_setzero_ps() : _mm512_loadu_ps(tile + r * kPanel);
+      sums_[r][1] = begins ? _mm512_setzero_ps() : _mm512_loadu_ps(tile + r * kPanel + 16);
+    }
+  }
+
+  MYNAH_VNNI __m512 get(int row, int vector) const { return sums_[row][vector]; }
+
+  MYNAH_VNNI void set(int row, int vector, __m512 sum) { sums_[row][vector] = sum; }
+
+  static MYNAH_VNNI void end_group() {}
+
+  MYNAH_VNNI void finish() const {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      _mm512_storeu_ps(tile_ + r * kPanel, sums_[r][0]);
+      _mm512_storeu_ps(tile_ + r * kPanel + 16, sums_[r][1]);
+    }
+  }
+
+ private:
+  float* tile_;
+  __m512 sums_[kRows][2];
+};
+
+template <int kRows>
+class GroupSums<kRows, false> {
+ public:
+  MYNAH_VNNI GroupSums(float* tile, bool begins) : tile_(tile) {
+    for (int i = 0; begins && i < kRows * kPanel; i += 16) {
+      _mm512_storeu_ps(tile + i, _mm512_setzero_ps());
+    }
+  }
+
+  MYNAH_VNNI __m512 get(int row, int vector) const {
+    return _mm512_loadu_ps(tile_ + row * kPanel + vector * 16);
+  }
+
+  MYNAH_VNNI void set(int row, int vector, __m512 sum) {
+    _mm512_storeu_ps(tile_ + row * kPanel + vector * 16, sum);
+  }
+
+  // Compilers would keep as many as they can in the registers that the sums in int32 are in.
+  static MYNAH_VNNI void end_group() { asm volatile("" : : : "memory"); }
+
+  MYNAH_VNNI void finish() const {}
+
+ private:
+  float* tile_;
+};
+
 // kGroups: of a block.
 template <int kRows, CodeBits kBits, int kGroups, bool kMinima>
 MYNAH_VNNI void rows_products(const BlockRows& x, int64_t row, const BlockChunk& chunk,
-                              int64_t fetch_bytes, float* tile) {
+                              float* tile) {
   const int64_t stride = x.blocks * kBlockRows;
   const int8_t* a = x.codes + row * stride + chunk.first * kBlockRows;
   const float* row_scales = x.scales + row * x.blocks + chunk.first;
@@ -125,17 +195,12 @@ MYNAH_VNNI void rows_products(const BlockRows& x, int64_t row, const BlockChunk&
   if constexpr (kBits == CodeBits::Table) {
     table = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(chunk.table)));
   }
-  __m512 y[kRows][2];
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-    y[r][0] = chunk.first == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(tile + r * kPanel);
-    y[r][1] = chunk.first == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(tile + r * kPanel + 16);
-  }
+  GroupSums<kRows, (kRows <= most_kept(kBits))> y(tile, chunk.first == 0);
   for (int64_t b = 0; b < chunk.blocks; ++b) {
-    for (int64_t i = 0; i < fetch_bytes; i += 64) {
+    for (int64_t i = 0; i < chunk.fetch_bytes; i += 64) {
       _mm_prefetch(fetch + i, _MM_HINT_T0);
     }
-    fetch += fetch_bytes;
+    fetch += chunk.fetch_bytes;
 #pragma GCC unroll 2
     for (int g = 0; g < kGroups; ++g) {
       __m512i sums[kRows][2];
@@ -152,27 +217,29 @@ MYNAH_VNNI void rows_products(const BlockRows& x, int64_t row, const BlockChunk&
         add_pair<kRows, kBits, 2>(a, stride, codes, table, sums);
         add_pair<kRows, kBits, 3>(a, stride, codes, table, sums);
       }
-      const __m512 s0 = _mm512_loadu_ps(scales);
-      const __m512 s1 = _mm512_loadu_ps(scales + 16);
+      const __m512 s[2] = {_mm512_loadu_ps(scales), _mm512_loadu_ps(scales + 16)};
       scales += kPanel;
+      __m512 least[2];
+      if constexpr (kMinima) {
+        least[0] = _mm512_loadu_ps(minima);
+        least[1] = _mm512_loadu_ps(minima + 16);
+        minima += kPanel;
+      }
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
         const __m512 scale = _mm512_set1_ps(row_scales[r * x.blocks]);
-        y[r][0] =
-            _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[r][0]), s0), scale, y[r][0]);
-        y[r][1] =
-            _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[r][1]), s1), scale, y[r][1]);
-      }
-      if constexpr (kMinima) {
-        const __m512 m0 = _mm512_loadu_ps(minima);
-        const __m512 m1 = _mm512_loadu_ps(minima + 16);
-        minima += kPanel;
-#pragma GCC unroll 8
-        for (int r = 0; r < kRows; ++r) {
-          const __m512 sum = _mm512_set1_ps(row_sums[r * groups]);
-          y[r][0] = _mm512_fmadd_ps(m0, sum, y[r][0]);
-          y[r][1] = _mm512_fmadd_ps(m1, sum, y[r][1]);
+#pragma GCC unroll 2
+        for (int v = 0; v < 2; ++v) {
+          __m512 sum = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[r][v]), s[v]), scale,
+                                       y.get(r, v));
+          if constexpr (kMinima) {
+            sum = _mm512_fmadd_ps(least[v], _mm512_set1_ps(row_sums[r * groups]), sum);
+          }
+          y.set(r, v, sum);
         }
+      }
+      y.end_group();
+      if constexpr (kMinima) {
         ++row_sums;
       }
     }
@@ -180,38 +247,37 @@ MYNAH_VNNI void rows_products(const BlockRows& x, int64_t row, const BlockChunk&
     codes += block_bytes_of(kBits);
     ++row_scales;
   }
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-    _mm512_storeu_ps(tile + r * kPanel, y[r][0]);
-    _mm512_storeu_ps(tile + r * kPanel + 16, y[r][1]);
-  }
+  y.finish();
 }
 
 // As rows_products, for any number of rows up to kMost.
 template <int kMost, CodeBits kBits, int kGroups, bool kMinima>
 MYNAH_VNNI void some_rows_products(int64_t rows, const BlockRows& x, int64_t row,
-                                   const BlockChunk& chunk, int64_t fetch_bytes, float* tile) {
+                                   const BlockChunk& chunk, float* tile) {
   if constexpr (kMost > 1) {
     if (rows < kMost) {
-      some_rows_products<kMost - 1, kBits, kGroups, kMinima>(rows, x, row, chunk, fetch_bytes,
-                                                             tile);
+      some_rows_products<kMost - 1, kBits, kGroups, kMinima>(rows, x, row, chunk, tile);
       return;
     }
   }
-  rows_products<kMost, kBits, kGroups, kMinima>(x, row, chunk, fetch_bytes, tile);
+  rows_products<kMost, kBits, kGroups, kMinima>(x, row, chunk, tile);
 }
 
 template <CodeBits kBits, int kGroups, bool kMinima>
 MYNAH_VNNI_TARGET void products(const BlockRows& x, int64_t row, int64_t m, const BlockChunk& chunk,
                                 float* tile) {
-  constexpr int kMost = kBits == CodeBits::Eight ? kMostRows : kMostPackedRows;
+  if (m <= kFewRows) {
+    some_rows_products<kFewRows, kBits, kGroups, kMinima>(m, x, row, chunk, tile);
+    return;
+  }
+  constexpr int kMost = most_kept(kBits);
   // As many rows in each pass: a last one of few would wait for its sums.
   const int64_t passes = (m + kMost - 1) / kMost;
   int64_t at = 0;
   for (int64_t pass = 0; pass < passes; ++pass) {
     const int64_t rows = (m - at + passes - pass - 1) / (passes - pass);
-    some_rows_products<kMost, kBits, kGroups, kMinima>(
-        rows, x, row + at, chunk, pass == 0 ? chunk.fetch_bytes : 0, tile + at * kPanel);
+    some_rows_products<kMost, kBits, kGroups, kMinima>(rows, x, row + at, chunk,
+                                                       tile + at * kPanel);
     at += rows;
   }
 }

@@ -6,8 +6,7 @@
 namespace mynah::cpu {
 
 #if defined(__x86_64__)
-// Rows that meet codes as they are packed: beyond two passes of four, unpacking them once is
-// faster.
+// Rows that meet codes as they are packed, in one pass; of more, unpacking them once is faster.
 inline constexpr int64_t kPackedRowsVnni = 8;
 
 // Kernels::block_products; needs AVX-512 with VNNI.
