@@ -8,12 +8,10 @@
 #include "backend/cpu/cpu_backend_class.h"
 #include "backend/cpu/packed_attention.h"
 #include "base/check.h"
+#include "tensor/prompt_rows.h"
 
 namespace mynah::cpu {
 namespace {
-
-// From this many queries on packing the keys pays.
-constexpr int64_t kBlockedQueries = 8;
 
 // The keys that query i of `queries` of a causal attention sees, or all, behind the first of
 // `keys`.
@@ -83,6 +81,11 @@ void for_each_run(const Tensor& t, int64_t column, int64_t d, const PageTable& p
   fn(run, before);
 }
 
+// Never nothing, so that what holds no key has an address.
+size_t packed_bytes(int64_t heads, const PackedKeys& sizes) {
+  return std::max<size_t>(kPanel, static_cast<size_t>(heads * sizes.head_bytes()));
+}
+
 void expect_head(int64_t d) {
   MYNAH_CHECK(d <= kMaxHead, "[attention] heads of more than 512 channels");
 }
@@ -120,7 +123,7 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
       const int64_t first = i % parts * together;
       const Span heads{kv_head * group + first, std::min(together, group - first)};
       const Span& queries = params.queries[utterance];
-      if (queries.length >= kBlockedQueries) {
+      if (queries.length >= kPromptRows) {
         continue;  // attention() did it in blocks
       }
       const Span& keys = params.keys[utterance];
@@ -204,16 +207,20 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span& queries = params.queries[u];
     const Span& span = params.keys[u];
-    if (queries.length < kBlockedQueries) {
+    if (queries.length < kPromptRows) {
       few = true;
       continue;
     }
-    const KeysValues packed =
-        is_block_type(k.dtype())
-            ? pack_keys_values(in_floats(k, params.pages, span), in_floats(v, params.pages, span),
-                               params.kv_heads, params.precision)
-            : pack_rows({.k = k, .v = v, .pages = params.pages, .span = span}, params.kv_heads,
-                        params.precision);
+    // Of a text that is read in pieces, what a key becomes does not depend on those that follow.
+    const int64_t run_rows = params.causal ? kPromptGrid : 0;
+    const bool in_blocks = is_block_type(k.dtype());
+    const Tensor own_k = in_blocks ? in_floats(k, params.pages, span) : k;
+    const Tensor own_v = in_blocks ? in_floats(v, params.pages, span) : v;
+    const StoredRows rows{.k = own_k,
+                          .v = own_v,
+                          .pages = in_blocks ? PageTable{} : params.pages,
+                          .span = in_blocks ? Span{0, span.length} : span};
+    const KeysValues packed = pack_rows(rows, params.kv_heads, params.precision, run_rows);
     const Scratch<Reader> list(memory_, queries.length);
     for (int64_t i = 0; i < queries.length; ++i) {
       list[i] = {.row = queries.begin + i,
@@ -225,7 +232,8 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
             .heads = params.heads,
             .scale = score_scale(params),
             .score_cap = params.score_cap,
-            .sinks = sinks_of(params)},
+            .sinks = sinks_of(params),
+            .run_rows = run_rows},
            out);
   }
   if (few) {
@@ -235,19 +243,20 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
 
 KeysValues CpuBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
                                         Precision precision) {
-  return pack_rows({.k = k, .v = v, .pages = {}, .span = {0, k.dim(0)}}, heads, precision);
+  return pack_rows({.k = k, .v = v, .pages = {}, .span = {0, k.dim(0)}}, heads, precision, 0);
 }
 
-KeysValues CpuBackend::pack_rows(const StoredRows& rows, int64_t heads, Precision precision) {
+KeysValues CpuBackend::pack_rows(const StoredRows& rows, int64_t heads, Precision precision,
+                                 int64_t run_rows) {
   const int64_t count = rows.span.length;
   const int64_t d = rows.k.dim(1) / heads;
   expect_head(d);
-  MYNAH_CHECK(precision == Precision::Exact || count <= kMostKeys,
+  const PackedKeys sizes(count, d, precision, run_rows);
+  MYNAH_CHECK(precision == Precision::Exact || sizes.run(0).length <= kMostKeys,
               "[pack_keys_values] more than 65536 keys in int8");
-  const size_t bytes = keys_values_bytes(count, heads, d, precision);
+  const size_t bytes = packed_bytes(heads, sizes);
   KeysValues packed{count, heads, d, precision,
                     Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())};
-  const PackedKeys sizes(packed);
   for_rows(heads, count * d, [&](int64_t head) {
     const Scratch<float> scratch(memory_, std::max<int64_t>(1, sizes.scratch_floats()));
     pack_head(kernels_, sizes, rows, head * d, scratch.data(),
@@ -258,9 +267,7 @@ KeysValues CpuBackend::pack_rows(const StoredRows& rows, int64_t heads, Precisio
 
 size_t CpuBackend::keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,
                                      Precision precision) const {
-  // Never nothing, so that what holds no key has an address.
-  return std::max<size_t>(
-      kPanel, static_cast<size_t>(heads * PackedKeys(rows, head_dim, precision).head_bytes()));
+  return packed_bytes(heads, PackedKeys(rows, head_dim, precision, 0));
 }
 
 void CpuBackend::attention_packed(const Tensor& q, const PackedAttentionParams& params,

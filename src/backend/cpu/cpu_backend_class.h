@@ -178,7 +178,8 @@ class CpuBackend final : public Backend {
                    const Tensor& out);
   // Rows of blocks as f32, one after the other.
   Tensor in_floats(const Tensor& x, const PageTable& pages, const Span& span);
-  KeysValues pack_rows(const StoredRows& rows, int64_t heads, Precision precision);
+  KeysValues pack_rows(const StoredRows& rows, int64_t heads, Precision precision,
+                       int64_t run_rows);
   // x (rows, in) as a convolution with this input sees it.
   Tensor conv1d_seen(const Tensor& x, const Lengths& lengths, const Conv1dInput& input);
   // Neighbouring windows together: of stride 1, one group.

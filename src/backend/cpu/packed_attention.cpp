@@ -21,15 +21,30 @@ QueryBlock::QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& 
       steps_((d_ + 3) / 4),
       fast_(readers.list.front().keys->precision == Precision::Fast),
       own_width_((most_keys + kPanel - 1) / kPanel * kPanel),
+      most_runs_(readers.run_rows == 0
+                     ? 1
+                     : std::max<int64_t>(1, (most_keys + readers.run_rows - 1) / readers.run_rows)),
       width_(own_width_ + (readers.tail == nullptr ? 0 : PackedKeys(*readers.tail).padded_rows)),
       queries_(memory, fast_ ? 1 : kQueryBlock * d_),
       query_codes_(memory, fast_ ? kQueryBlock * steps_ * 4 : 1),
       query_scales_(memory, kQueryBlock),
       scores_(memory, std::max<int64_t>(1, kQueryBlock * width_)),
       weight_codes_(memory, fast_ ? std::max<int64_t>(1, kQueryBlock * width_) : 1),
-      mixed_(memory, kQueryBlock * (d_ + kPanel)) {}
+      mixed_(memory, kQueryBlock * (d_ + kPanel)),
+      own_mean_(memory, most_runs_ * kQueryBlock),
+      run_sum_(memory, most_runs_ * kQueryBlock) {}
 
-QueryBlock::Run QueryBlock::run_from(int64_t begin) const {
+template <class Fn>
+void QueryBlock::for_each_run(const PackedKeys& sizes, const Span& rows, const Fn& fn) {
+  for (int64_t at = rows.begin; at < rows.end();) {
+    const int64_t run = std::min(at / sizes.run_rows, sizes.runs() - 1);
+    const int64_t end = std::min(rows.end(), (run + 1) * sizes.run_rows);
+    fn(run, Span{at, end - at});
+    at = end;
+  }
+}
+
+QueryBlock::Group QueryBlock::group_from(int64_t begin) const {
   const auto at = [&](int64_t i) -> const Reader& { return block_[static_cast<size_t>(i)]; };
   Span seen = at(begin).visible;
   int64_t end = begin + 1;
@@ -40,23 +55,23 @@ QueryBlock::Run QueryBlock::run_from(int64_t begin) const {
     seen.length = seen_end - seen.begin;
     ++end;
   }
-  const int64_t padded = PackedKeys(*at(begin).keys).padded_rows;
+  const int64_t padded = readers_.sizes_of(*at(begin).keys).padded_rows;
   return {begin, end, at(begin).keys, seen.begin / kPanel * kPanel,
           std::min(padded, (seen.end() + kPanel - 1) / kPanel * kPanel)};
 }
 
-int64_t QueryBlock::end_row(const Run& run) {
-  return std::min(run.end_key, PackedKeys(*run.keys).whole_rows);
+int64_t QueryBlock::end_row(const Group& group) const {
+  return std::min(group.end_key, readers_.sizes_of(*group.keys).whole_rows);
 }
 
-const std::byte* QueryBlock::head_of(const KeysValues& keys, int64_t head) const {
-  return keys.data.raw() + head / (readers_.heads / keys.heads) * PackedKeys(keys).head_bytes();
+const std::byte* QueryBlock::head_of(const KeysValues& keys, const PackedKeys& sizes,
+                                     int64_t head) const {
+  return keys.data.raw() + head / (readers_.heads / keys.heads) * sizes.head_bytes();
 }
 
-void QueryBlock::products_with_mean(int64_t begin, int64_t end, const KeysValues& keys,
-                                    int64_t head, float* out) const {
-  const auto* const mean =
-      reinterpret_cast<const float*>(head_of(keys, head) + PackedKeys(keys).key_mean());
+void QueryBlock::products_with_mean(int64_t begin, int64_t end, const std::byte* mean, int64_t head,
+                                    float* out) const {
+  const auto* const channels = reinterpret_cast<const float*>(mean);
   const auto row_of = [&](int64_t r) { return block_[static_cast<size_t>(r)].row; };
   const float* const q = q_.data<float>() + head * d_;
   while (begin < end) {
@@ -64,7 +79,7 @@ void QueryBlock::products_with_mean(int64_t begin, int64_t end, const KeysValues
     while (next < end && row_of(next) == row_of(next - 1) + 1) {
       ++next;
     }
-    kernels_.dots_f32({.rows = mean},
+    kernels_.dots_f32({.rows = channels},
                       {.rows = reinterpret_cast<const std::byte*>(q + row_of(begin) * q_.stride(0)),
                        .row_bytes = static_cast<size_t>(q_.stride(0)) * sizeof(float),
                        .n = next - begin,
@@ -94,16 +109,26 @@ void QueryBlock::load(int64_t head, int64_t first, int64_t count) {
         block_, [&](const Reader& reader) { return reader.tail_begin < readers_.tail->rows; });
     tail_from_ = block_.front().tail_begin / kPanel * kPanel;
   }
-  // Among its own keys alone, what a query has in common with all of them changes nothing.
-  std::fill_n(own_mean_, kQueryBlock, 0.0F);
+  // Among keys that are all relative to one mean, what a query has in common with all of them
+  // changes nothing.
+  std::fill_n(own_mean_.data(), most_runs_ * kQueryBlock, 0.0F);
   if (fast_ && tail_rows_ > 0) {
-    products_with_mean(0, tail_rows_, *readers_.tail, head, tail_mean_);
+    const PackedKeys sizes(*readers_.tail);
+    products_with_mean(0, tail_rows_, head_of(*readers_.tail, sizes, head) + sizes.key_mean(0),
+                       head, tail_mean_);
   }
-  const int64_t rows = readers_.wants_whole_scores() ? count : tail_rows_;
+  const bool whole = readers_.wants_whole_scores() || readers_.run_rows > 0;
+  const int64_t rows = whole ? count : tail_rows_;
   for (int64_t r = 0; fast_ && r < rows;) {
-    const Run run = run_from(r);
-    products_with_mean(r, std::min(run.end, rows), *run.keys, head, own_mean_);
-    r = run.end;
+    const Group group = group_from(r);
+    const PackedKeys sizes = readers_.sizes_of(*group.keys);
+    const std::byte* const own = head_of(*group.keys, sizes, head);
+    const Span seen{group.first_key, group.end_key - group.first_key};
+    for_each_run(sizes, seen, [&](int64_t run, const Span& /*rows*/) {
+      products_with_mean(r, std::min(group.end, rows), own + sizes.key_mean(run), head,
+                         own_mean_.data() + run * kQueryBlock);
+    });
+    r = group.end;
   }
 }
 
@@ -127,21 +152,21 @@ void QueryBlock::score_panel(int64_t row, int64_t count, const PackedKeys& sizes
 
 void QueryBlock::score(int64_t head) {
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size());) {
-    const Run run = run_from(r);
-    const PackedKeys sizes(*run.keys);
-    const std::byte* const panels = head_of(*run.keys, head);
-    for (int64_t panel = run.first_key / kPanel; panel < run.end_key / kPanel; ++panel) {
-      score_panel(r, run.end - r, sizes, panels + panel * sizes.key_panel_bytes(),
+    const Group group = group_from(r);
+    const PackedKeys sizes = readers_.sizes_of(*group.keys);
+    const std::byte* const panels = head_of(*group.keys, sizes, head);
+    for (int64_t panel = group.first_key / kPanel; panel < group.end_key / kPanel; ++panel) {
+      score_panel(r, group.end - r, sizes, panels + panel * sizes.key_panel_bytes(),
                   scores_.data() + r * width_ + panel * kPanel);
     }
-    r = run.end;
+    r = group.end;
   }
 }
 
 // Readers are sorted by what they see of the tail, so that each panel belongs to the first few.
 void QueryBlock::score_tail(int64_t head) {
   const PackedKeys sizes(*readers_.tail);
-  const std::byte* const panels = head_of(*readers_.tail, head);
+  const std::byte* const panels = head_of(*readers_.tail, sizes, head);
   for (int64_t panel = tail_from_ / kPanel; panel < sizes.key_panels(); ++panel) {
     const int64_t rows = std::ranges::count_if(
         block_.first(static_cast<size_t>(tail_rows_)),
@@ -154,11 +179,15 @@ void QueryBlock::score_tail(int64_t head) {
 // The queries' scores of their own keys, made whole and capped.
 void QueryBlock::cap_rows() {
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
-    const Span& own = block_[static_cast<size_t>(r)].visible;
-    float* const row = scores_.data() + r * width_ + own.begin;
-    kernels_.affine(row, own.length, 1.0F, own_mean_[r], row);
-    cap_scores(kernels_, row, own.length, readers_.score_cap);
-    own_mean_[r] = 0.0F;
+    const Reader& reader = block_[static_cast<size_t>(r)];
+    const Span& own = reader.visible;
+    float* const row = scores_.data() + r * width_;
+    for_each_run(readers_.sizes_of(*reader.keys), own, [&](int64_t run, const Span& keys) {
+      float& mean = own_mean_[run * kQueryBlock + r];
+      kernels_.affine(row + keys.begin, keys.length, 1.0F, mean, row + keys.begin);
+      mean = 0.0F;
+    });
+    cap_scores(kernels_, row + own.begin, own.length, readers_.score_cap);
   }
 }
 
@@ -175,31 +204,47 @@ float QueryBlock::weigh(int64_t row, int64_t column, int64_t n, int64_t end, flo
   return kernels_.exp_sum(to, n, shift, to);
 }
 
+void QueryBlock::weigh_own(int64_t row, const Group& group, float largest) {
+  const Span& own = block_[static_cast<size_t>(row)].visible;
+  const PackedKeys sizes = readers_.sizes_of(*group.keys);
+  weigh(row, group.first_key, 0, own.begin - group.first_key, largest);
+  own_sum_[row] = 0.0F;
+  for (int64_t run = 0; run < sizes.runs(); ++run) {
+    run_sum_[run * kQueryBlock + row] = 0.0F;
+  }
+  for_each_run(sizes, own, [&](int64_t run, const Span& keys) {
+    const int64_t at = run * kQueryBlock + row;
+    run_sum_[at] = weigh(row, keys.begin, keys.length, keys.length, largest - own_mean_[at]);
+    own_sum_[row] += run_sum_[at];
+  });
+  weigh(row, own.end(), 0, end_row(group) - own.end(), largest);
+}
+
 void QueryBlock::weigh_rows(int64_t head) {
-  const float group = std::log(static_cast<float>(readers_.tail_group));
-  Run run{};
+  const float times = std::log(static_cast<float>(readers_.tail_group));
+  Group group{};
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
     const Reader& reader = block_[static_cast<size_t>(r)];
-    if (r == run.end) {
-      run = run_from(r);
+    if (r == group.end) {
+      group = group_from(r);
     }
     const float* row = scores_.data() + r * width_;
     // A row of the tail counts as `tail_group` keys: exp(score + log(group)).
     const int64_t before = reader.tail_begin - tail_from_;
     const int64_t seen = r < tail_rows_ ? readers_.tail->rows - reader.tail_begin : 0;
-    const float tail_shift = tail_mean_[r] + group;
+    const float tail_shift = tail_mean_[r] + times;
     float largest = -std::numeric_limits<float>::infinity();
-    const Span& own = reader.visible;
-    if (own.length > 0) {
-      largest = kernels_.max(row + own.begin, own.length) + own_mean_[r];
-    }
+    const PackedKeys sizes = readers_.sizes_of(*reader.keys);
+    for_each_run(sizes, reader.visible, [&](int64_t run, const Span& keys) {
+      largest = std::max(
+          largest, kernels_.max(row + keys.begin, keys.length) + own_mean_[run * kQueryBlock + r]);
+    });
     if (seen > 0) {
       largest = std::max(largest, kernels_.max(row + own_width_ + before, seen) + tail_shift);
     }
     // Beside the keys' own largest, so that their weights keep their digits.
     sink_weight_[r] = readers_.sinks == nullptr ? 0.0F : std::exp(readers_.sinks[head] - largest);
-    weigh(r, run.first_key, 0, own.begin - run.first_key, largest);
-    own_sum_[r] = weigh(r, own.begin, own.length, end_row(run) - own.begin, largest - own_mean_[r]);
+    weigh_own(r, group, largest);
     tail_sum_[r] = 0.0F;
     if (seen > 0) {
       weigh(r, own_width_, 0, before, largest);
@@ -210,7 +255,7 @@ void QueryBlock::weigh_rows(int64_t head) {
 }
 
 void QueryBlock::mix_values(int64_t row, int64_t count, const MixedKeys& mixed) {
-  const PackedKeys sizes(*mixed.keys);
+  const PackedKeys& sizes = mixed.sizes;
   const std::byte* const values = mixed.head + sizes.key_bytes();
   const int64_t weights = row * width_ + mixed.column;
   const int64_t steps = mixed.end - mixed.first;
@@ -223,7 +268,8 @@ void QueryBlock::mix_values(int64_t row, int64_t count, const MixedKeys& mixed) 
       alignas(64) int32_t tile[kQueryBlock * kPanel];
       kernels_.gemm_i8(weight_codes_.data() + weights, width_, count, steps / 4,
                        reinterpret_cast<const int8_t*>(from), tile, kPanel);
-      const auto* const scales = reinterpret_cast<const float*>(panel + sizes.value_scales());
+      const auto* const scales =
+          reinterpret_cast<const float*>(panel + sizes.value_scales(mixed.run));
       kernels_.finish_mix(tile, count, scales, scales + kPanel, mixed.sums + row, mixed.adds, to,
                           sizes.padded_channels);
     } else {
@@ -241,24 +287,34 @@ void QueryBlock::mix_values(int64_t row, int64_t count, const MixedKeys& mixed) 
 void QueryBlock::mix(int64_t head, const Tensor& out) {
   const int64_t width = (d_ + kPanel - 1) / kPanel * kPanel;
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size());) {
-    const Run run = run_from(r);
-    mix_values(r, run.end - r,
-               {.keys = run.keys,
-                .head = head_of(*run.keys, head),
-                .sums = own_sum_,
-                .column = run.first_key,
-                .first = run.first_key,
-                .end = end_row(run)});
-    r = run.end;
+    const Group group = group_from(r);
+    const PackedKeys sizes = readers_.sizes_of(*group.keys);
+    const Span rows{group.first_key, end_row(group) - group.first_key};
+    if (rows.length == 0) {
+      std::fill_n(mixed_.data() + r * width, (group.end - r) * width, 0.0F);
+    }
+    for_each_run(sizes, rows, [&](int64_t run, const Span& keys) {
+      mix_values(r, group.end - r,
+                 {.sizes = sizes,
+                  .head = head_of(*group.keys, sizes, head),
+                  .sums = run_sum_.data() + run * kQueryBlock,
+                  .run = run,
+                  .column = keys.begin,
+                  .first = keys.begin,
+                  .end = keys.end(),
+                  .adds = keys.begin > rows.begin});
+    });
+    r = group.end;
   }
   if (tail_rows_ > 0) {
+    const PackedKeys sizes(*readers_.tail);
     mix_values(0, tail_rows_,
-               {.keys = readers_.tail,
-                .head = head_of(*readers_.tail, head),
+               {.sizes = sizes,
+                .head = head_of(*readers_.tail, sizes, head),
                 .sums = tail_sum_,
                 .column = own_width_,
                 .first = tail_from_,
-                .end = PackedKeys(*readers_.tail).whole_rows,
+                .end = sizes.whole_rows,
                 .adds = true});
   }
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {

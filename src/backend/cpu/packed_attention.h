@@ -32,9 +32,14 @@ struct Readers {
   float scale = 1.0F;            // where there is a cap: divided by it
   float score_cap = 0.0F;        // 0: none
   const float* sinks = nullptr;  // of each head; null: none
+  int64_t run_rows = 0;          // PackedKeys::run_rows of own keys; 0: all
 
   // Whether a score is what it is, and not only compared with others of its query.
   [[nodiscard]] bool wants_whole_scores() const { return score_cap > 0.0F || sinks != nullptr; }
+
+  [[nodiscard]] PackedKeys sizes_of(const KeysValues& own) const {
+    return PackedKeys(own, run_rows);
+  }
 };
 
 // n scores, of a scale that was divided by the cap.
@@ -55,9 +60,9 @@ class QueryBlock {
   void probabilities(int64_t head, int64_t first, int64_t count, float* out, int64_t stride);
 
  private:
-  // A run of the block's queries that read the same keys, and the whole panels of those that any of
-  // them sees.
-  struct Run {
+  // Queries of the block, side by side, that read the same keys, and the whole panels of those that
+  // any of them sees.
+  struct Group {
     int64_t begin;
     int64_t end;
     const KeysValues* keys;
@@ -67,23 +72,29 @@ class QueryBlock {
 
   // Values that are mixed, and where the weights for them are.
   struct MixedKeys {
-    const KeysValues* keys;
+    PackedKeys sizes;
     const std::byte* head;  // keys and values of one head
     const float* sums;      // of each row's weights
+    int64_t run = 0;        // whose values
     int64_t column = 0;     // of the first weight in a row
     int64_t first = 0;      // row of the values that it belongs to
     int64_t end = 0;        // behind the last row
     bool adds = false;      // to what was mixed before
   };
 
-  // Queries [begin, end) of the block times the mean of one head of `keys`, to out[begin, end).
-  void products_with_mean(int64_t begin, int64_t end, const KeysValues& keys, int64_t head,
+  // Queries [begin, end) of the block times a mean of keys, to out[begin, end).
+  void products_with_mean(int64_t begin, int64_t end, const std::byte* mean, int64_t head,
                           float* out) const;
   void load(int64_t head, int64_t first, int64_t count);
-  [[nodiscard]] Run run_from(int64_t begin) const;
-  // Behind the last row of values that a run mixes: whole steps.
-  [[nodiscard]] static int64_t end_row(const Run& run);
-  [[nodiscard]] const std::byte* head_of(const KeysValues& keys, int64_t head) const;
+  [[nodiscard]] Group group_from(int64_t begin) const;
+  // Behind the last row of values that a group mixes: whole steps.
+  [[nodiscard]] int64_t end_row(const Group& group) const;
+  // Where one head's keys and values begin.
+  [[nodiscard]] const std::byte* head_of(const KeysValues& keys, const PackedKeys& sizes,
+                                         int64_t head) const;
+  // Calls fn(run, rows) with the parts of rows that are in a run each, in their order.
+  template <class Fn>
+  static void for_each_run(const PackedKeys& sizes, const Span& rows, const Fn& fn);
   // Queries [row, row + count) times one panel of keys.
   void score_panel(int64_t row, int64_t count, const PackedKeys& sizes, const std::byte* panel,
                    float* out) const;
@@ -93,6 +104,8 @@ class QueryBlock {
   void score_tail(int64_t head);
   void cap_rows();
   void weigh_rows(int64_t head);
+  // A row's weights of its own keys.
+  void weigh_own(int64_t row, const Group& group, float largest);
   // Scores [column, column + n) of a row to weights exp(score - shift), zero up to `end`; the sum
   // of the weights as they were before they were rounded.
   float weigh(int64_t row, int64_t column, int64_t n, int64_t end, float shift);
@@ -105,6 +118,7 @@ class QueryBlock {
   int64_t steps_;          // of four channels
   bool fast_ = false;      // keys, values and the weights of values are int8
   int64_t own_width_ = 0;  // room for the scores of a reader's own keys
+  int64_t most_runs_ = 1;  // of a reader's own keys
   int64_t width_ = 0;
   int64_t tail_from_ = 0;  // row of the tail that the scores at own_width_ belong to
   int64_t tail_rows_ = 0;  // queries of the block that see any of the tail: the first so many
@@ -115,11 +129,12 @@ class QueryBlock {
   Scratch<float> scores_;
   Scratch<uint8_t> weight_codes_;  // the scores' exponentials, 255 for 1
   Scratch<float> mixed_;
-  // What the scores of a query's own keys and of the tail lack: its product with their means. 0
-  // where keys are exact, and where scores are only compared with others of the same keys.
-  float own_mean_[kQueryBlock] = {};
+  // What the scores of a query's own keys, run by run, and of the tail lack: its product with their
+  // means. 0 where keys are exact, and where scores are only compared with others of the same run.
+  Scratch<float> own_mean_;  // (runs, kQueryBlock)
   float tail_mean_[kQueryBlock] = {};
   // Sums of each row's weights.
+  Scratch<float> run_sum_;  // (runs, kQueryBlock)
   float own_sum_[kQueryBlock] = {};
   float tail_sum_[kQueryBlock] = {};
   float sink_weight_[kQueryBlock] = {};

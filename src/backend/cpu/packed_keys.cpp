@@ -46,12 +46,13 @@ void gather_rows(const Kernels& kernels, const PackedKeys& sizes, const StoredRo
   });
 }
 
-// Mean of each channel over all rows; 0 past the last channel.
-void mean_of_rows(const Kernels& kernels, const PackedKeys& sizes, const float* rows, float* out) {
+// Mean of each channel over the rows of a run; 0 past the last channel.
+void mean_of_rows(const Kernels& kernels, const PackedKeys& sizes, const Span& run,
+                  const float* rows, float* out) {
   const int64_t width = sizes.padded_channels;
-  kernels.column_sums(rows, sizes.rows, width, out);
-  if (sizes.rows > 0) {
-    kernels.affine(out, width, 1.0F / static_cast<float>(sizes.rows), 0.0F, out);
+  kernels.column_sums(rows + run.begin * width, run.length, width, out);
+  if (run.length > 0) {
+    kernels.affine(out, width, 1.0F / static_cast<float>(run.length), 0.0F, out);
   }
 }
 
@@ -74,17 +75,22 @@ void pack_keys_f32(const Kernels& kernels, const PackedKeys& sizes, const Stored
   }
 }
 
-// Codes are relative to the mean of all keys: what all keys share says nothing about which is
-// meant, but would cost bits (Zhang et al. 2025, SageAttention, section 4.2).
+// Codes are relative to the mean of their run's keys: what these share says nothing about which of
+// them is meant, but would cost bits (Zhang et al. 2025, SageAttention, section 4.2).
 void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const float* rows,
                   std::byte* out) {
   float row[kMaxHead] = {};
   uint8_t codes[kMaxHead + 4];
   const int64_t steps = sizes.key_steps();
-  auto* const mean = reinterpret_cast<float*>(out + sizes.key_mean());
-  mean_of_rows(kernels, sizes, rows, mean);
+  const auto mean_of = [&](int64_t run) {
+    return reinterpret_cast<float*>(out + sizes.key_mean(run));
+  };
+  for (int64_t i = 0; i < sizes.runs(); ++i) {
+    mean_of_rows(kernels, sizes, sizes.run(i), rows, mean_of(i));
+  }
   for (int64_t j = 0; j < sizes.padded_rows; ++j) {
     const bool exists = j < sizes.rows;
+    const float* const mean = mean_of(j / sizes.run_rows);
     kernels.binary(BinaryOp::Subtract, exists ? rows + j * sizes.padded_channels : mean, mean, 1,
                    sizes.channels, row);
     const float scale = kernels.quantize_row(row, sizes.channels, codes, steps);
@@ -131,19 +137,23 @@ void pack_values_i8(const Kernels& kernels, const PackedKeys& sizes, const float
   float mean[kMaxHead];
   float peak[kMaxHead];
   float inverse[kMaxHead];  // of each channel's scale; 0 where all rows are the mean
-  mean_of_rows(kernels, sizes, rows, mean);
-  kernels.column_peaks(rows, sizes.rows, width, mean, peak);
-  for (int64_t i = 0; i < width; ++i) {
-    inverse[i] = peak[i] > 0.0F ? kLargestCode / peak[i] : 0.0F;
-  }
-  for (int64_t c = 0; c < sizes.value_panels(); ++c) {
-    const int64_t first = c * kPanel;
-    std::byte* const panel = out + c * sizes.value_panel_bytes();
-    kernels.value_codes(rows + first, width, sizes.rows, mean + first, inverse + first,
-                        reinterpret_cast<uint8_t*>(panel));
-    auto* const numbers = reinterpret_cast<float*>(panel + sizes.value_scales());
-    kernels.affine(peak + first, kPanel, 1.0F / (kLargestCode * kWeightCode), 0.0F, numbers);
-    std::copy_n(mean + first, kPanel, numbers + kPanel);
+  for (int64_t i = 0; i < sizes.runs(); ++i) {
+    const Span run = sizes.run(i);
+    const float* const own = rows + run.begin * width;
+    mean_of_rows(kernels, sizes, run, rows, mean);
+    kernels.column_peaks(own, run.length, width, mean, peak);
+    for (int64_t j = 0; j < width; ++j) {
+      inverse[j] = peak[j] > 0.0F ? kLargestCode / peak[j] : 0.0F;
+    }
+    for (int64_t c = 0; c < sizes.value_panels(); ++c) {
+      const int64_t first = c * kPanel;
+      std::byte* const panel = out + c * sizes.value_panel_bytes();
+      kernels.value_codes(own + first, width, run.length, mean + first, inverse + first,
+                          reinterpret_cast<uint8_t*>(panel) + run.begin * kPanel);
+      auto* const numbers = reinterpret_cast<float*>(panel + sizes.value_scales(i));
+      kernels.affine(peak + first, kPanel, 1.0F / (kLargestCode * kWeightCode), 0.0F, numbers);
+      std::copy_n(mean + first, kPanel, numbers + kPanel);
+    }
   }
 }
 

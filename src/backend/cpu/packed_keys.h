@@ -2,6 +2,7 @@
 // keys, values as panels of 32 channels, so that both of attention's products read whole vectors.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,22 +20,38 @@ inline constexpr int64_t kMostKeys = 65536;
 
 // Addresses and sizes.
 //   keys:   fast: a panel is codes (steps, 32, 4) in int8, each key's rounded by a scale of its
-//           own, then 32 f32 scales and 32 i32 sums of codes; exact: (d, 32) in f32
+//           own, then 32 f32 scales and 32 i32 sums of codes; behind all panels each run's mean in
+//           f32, which codes are relative to; exact: (d, 32) in f32
 //   values: fast: a panel is codes (rows / 4, 32, 4) in int8, each channel's relative to its mean
-//           and rounded by a scale of its own, zeros after the last row, then 32 f32 scales, for
-//           weights as codes too, and 32 f32 means; exact: (rows, 32) in f32
+//           over the run and rounded by a scale of its own, zeros after the last row, then of each
+//           run 32 f32 scales, for weights as codes too, and 32 f32 means; exact: (rows, 32) in f32
+// A run is `run_rows` rows, a multiple of 32: the last one may be shorter, and is the only one
+// where all rows are rounded together.
 struct PackedKeys {
   // Inline, with constants to divide by: a step of the decoder asks for this a hundred times.
-  PackedKeys(int64_t row_count, int64_t channel_count, Precision kept)
+  PackedKeys(int64_t row_count, int64_t channel_count, Precision kept, int64_t rows_of_run)
       : rows(row_count),
         whole_rows((row_count + 3) / 4 * 4),
         padded_rows((row_count + kPanel - 1) / kPanel * kPanel),
         channels(channel_count),
         padded_channels((channel_count + kPanel - 1) / kPanel * kPanel),
+        run_rows(rows_of_run == 0 || kept == Precision::Exact ? std::max(padded_rows, kPanel)
+                                                              : rows_of_run),
         fast(kept == Precision::Fast) {}
 
-  explicit PackedKeys(const KeysValues& packed)
-      : PackedKeys(packed.rows, packed.head_dim, packed.precision) {}
+  // `rows_of_run`: 0: all together.
+  explicit PackedKeys(const KeysValues& packed, int64_t rows_of_run = 0)
+      : PackedKeys(packed.rows, packed.head_dim, packed.precision, rows_of_run) {}
+
+  // One at least.
+  [[nodiscard]] int64_t runs() const {
+    return rows <= run_rows ? 1 : (rows + run_rows - 1) / run_rows;
+  }
+
+  // Rows of a run.
+  [[nodiscard]] Span run(int64_t i) const {
+    return {i * run_rows, std::min(run_rows, rows - i * run_rows)};
+  }
 
   [[nodiscard]] int64_t key_panels() const { return padded_rows / kPanel; }
 
@@ -50,20 +67,22 @@ struct PackedKeys {
     return fast ? key_scales() + 2 * kPanel * 4 : channels * kPanel * 4;
   }
 
-  // Where the mean of all keys stands, in f32, that int8 codes are relative to.
-  [[nodiscard]] int64_t key_mean() const { return key_panels() * key_panel_bytes(); }
+  // Where the mean of a run's keys stands.
+  [[nodiscard]] int64_t key_mean(int64_t i) const {
+    return key_panels() * key_panel_bytes() + i * padded_channels * 4;
+  }
 
-  [[nodiscard]] int64_t key_bytes() const { return key_mean() + (fast ? padded_channels * 4 : 0); }
+  [[nodiscard]] int64_t key_bytes() const { return key_mean(fast ? runs() : 0); }
 
   // From one row of a panel of values to the next.
   [[nodiscard]] int64_t value_row_bytes() const { return fast ? kPanel : kPanel * 4; }
 
-  // Where a panel's scales stand; its means follow them.
-  [[nodiscard]] int64_t value_scales() const { return whole_rows * value_row_bytes(); }
-
-  [[nodiscard]] int64_t value_panel_bytes() const {
-    return value_scales() + (fast ? 2 * kPanel * 4 : 0);
+  // Where a run's scales of a panel stand; its means follow them.
+  [[nodiscard]] int64_t value_scales(int64_t i) const {
+    return whole_rows * value_row_bytes() + i * 2 * kPanel * 4;
   }
+
+  [[nodiscard]] int64_t value_panel_bytes() const { return value_scales(fast ? runs() : 0); }
 
   [[nodiscard]] int64_t head_bytes() const {
     return key_bytes() + value_panels() * value_panel_bytes();
@@ -77,6 +96,7 @@ struct PackedKeys {
   int64_t padded_rows;  // to whole panels
   int64_t channels;
   int64_t padded_channels;
+  int64_t run_rows;  // whose means and scales of values are the same
   bool fast;
 };
 
