@@ -13,8 +13,12 @@ int64_t row_tiles_of(int64_t rows) {
   return (rows + kTileRows - 1) / kTileRows;
 }
 
-// Tasks that share the panels of one tile of rows: four tasks a thread let a thread that lost its
-// core be made up for.
+// Multiplications after which a thread may take another task, some 20 us: others wait no longer
+// for the last one.
+constexpr int64_t kTaskWork = 10 * kSerialWork;
+
+// Tasks that share the panels of one tile of rows, where the tiles alone are too few: four tasks a
+// thread let a thread that lost its core be made up for.
 int64_t tasks_of_rows(int64_t row_tiles, int64_t threads) {
   return std::max<int64_t>(1, (threads * 4 + row_tiles - 1) / row_tiles);
 }
@@ -25,7 +29,10 @@ void CpuBackend::for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_r
                            FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn) {
   const int64_t row_tiles = row_tiles_of(rows);
   const int64_t threads = rows * panels * work_per_tile_row < kSerialWork ? 1 : pool_.size();
-  const int64_t groups = threads == 1 ? 1 : std::min(panels, tasks_of_rows(row_tiles, threads));
+  const int64_t shares = threads == 1 ? 1 : tasks_of_rows(row_tiles, threads);
+  const int64_t tile_work = std::min(rows, kTileRows) * panels * work_per_tile_row;
+  const int64_t groups =
+      shares == 1 ? 1 : std::min(panels, std::max(shares, tile_work / kTaskWork));
   const int64_t group = (panels + groups - 1) / groups;
   const auto task = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
