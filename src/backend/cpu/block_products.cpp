@@ -23,7 +23,7 @@ void CpuBackend::product_blocks(const Rows& rows, const LinearWeight& w, const T
                           .blocks = blocks,
                           .groups = format.groups,
                           .zero = format.zero};
-  for_rows(rows.count, w.in_features,
+  for_rows(rows.count, w.in_features * kCostlyElement,
            [&](int64_t r) { kernels_.quantize_blocks(rows.data + r * rows.stride, rounded, r); });
   for_tiles(rows.count, view.panels(), w.in_features * kPanel / 4,
             [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/blocks_hwy.cpp"
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -117,36 +118,130 @@ void scale_groups(const float* shared, const int8_t* codes, int64_t groups, floa
   }
 }
 
-void quantize_blocks(const float* x, const BlockRows& out, int64_t r) {
+struct Larger {
+  template <class W>
+  HWY_INLINE W operator()(W a, W b) const {
+    return hn::Max(a, b);
+  }
+};
+
+struct Sum {
+  template <class W>
+  HWY_INLINE W operator()(W a, W b) const {
+    return hn::Add(a, b);
+  }
+};
+
+// A vector's lanes reduced to four.
+template <class D, class Op, class Four = hn::CappedTag<hn::TFromD<D>, 4>>
+HWY_INLINE hn::Vec<Four> to_four(D, hn::Vec<D> v, const Op& op) {
+  if constexpr (std::is_same_v<hn::Vec<D>, hn::Vec<Four>>) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return to_four(half, op(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), op);
+  }
+}
+
+// Four vectors, each reduced to a number of `out`.
+template <class D, class Op>
+HWY_INLINE void reduce_four(D d, const hn::Vec<D> (&v)[4], const Op& op, hn::TFromD<D>* out) {
+  const hn::CappedTag<hn::TFromD<D>, 4> d4;
+  const auto v0 = to_four(d, v[0], op);
+  const auto v1 = to_four(d, v[1], op);
+  const auto v2 = to_four(d, v[2], op);
+  const auto v3 = to_four(d, v[3], op);
+  // Transposed meanwhile.
+  const auto v01 = op(hn::InterleaveLower(d4, v0, v1), hn::InterleaveUpper(d4, v0, v1));
+  const auto v23 = op(hn::InterleaveLower(d4, v2, v3), hn::InterleaveUpper(d4, v2, v3));
+  hn::StoreU(op(hn::ConcatLowerLower(d4, v23, v01), hn::ConcatUpperUpper(d4, v23, v01)), d4, out);
+}
+
+// Sums of codes of a group, by its number among all rows' groups.
+HWY_INLINE void put_group(const BlockRows& out, int64_t g, float scale, int32_t total) {
+  out.starts[g] = -out.zero * total;
+  if (out.sums != nullptr) {
+    out.sums[g] = scale * static_cast<float>(total);
+  }
+}
+
+// Codes of `count` elements; returns their sums, lane by lane.
+HWY_INLINE hn::Vec<I32> round_codes(const float* x, V inverse, int64_t count, int8_t* codes) {
   const F f;
   const I32 i32;
   const hn::Rebind<int8_t, F> i8;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  auto sum = hn::Zero(i32);
+  for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(f))) {
+    const auto code = hn::NearestInt(hn::Mul(hn::LoadU(f, x + i), inverse));
+    hn::StoreU(hn::DemoteTo(i8, code), i8, codes + i);
+    sum = hn::Add(sum, code);
+  }
+  return sum;
+}
+
+HWY_INLINE V largest_of(const float* x) {
+  const F f;
+  V largest = hn::Zero(f);
+  for (int64_t i = 0; i < kBlockRows; i += static_cast<int64_t>(hn::Lanes(f))) {
+    largest = hn::Max(largest, hn::Abs(hn::LoadU(f, x + i)));
+  }
+  return largest;
+}
+
+// The block x, number b of all rows' blocks.
+HWY_INLINE void quantize_one(const float* x, const BlockRows& out, int64_t b) {
+  const F f;
   const int64_t group = kBlockRows / out.groups;
-  int8_t* codes = out.codes + r * out.blocks * kBlockRows;
-  int64_t g = r * out.blocks * out.groups;
-  for (int64_t b = 0; b < out.blocks; ++b, x += kBlockRows, codes += kBlockRows) {
-    V largest = hn::Zero(f);
-    for (int64_t i = 0; i < kBlockRows; i += lanes) {
-      largest = hn::Max(largest, hn::Abs(hn::LoadU(f, x + i)));
+  const float peak = hn::GetLane(hn::MaxOfLanes(f, largest_of(x)));
+  const V inverse = hn::Set(f, peak > 0.0F ? 127.0F / peak : 0.0F);
+  out.scales[b] = peak / 127.0F;
+  for (int64_t g = 0; g < out.groups; ++g) {
+    const auto sum =
+        round_codes(x + g * group, inverse, group, out.codes + b * kBlockRows + g * group);
+    put_group(out, b * out.groups + g, out.scales[b], hn::GetLane(hn::SumOfLanes(I32(), sum)));
+  }
+}
+
+// The same of four, whose reductions go together.
+HWY_INLINE void quantize_four(const float* x, const BlockRows& out, int64_t b) {
+  const F f;
+  const I32 i32;
+  const hn::CappedTag<float, 4> f4;
+  const int64_t group = kBlockRows / out.groups;
+  V largest[4];
+  for (int64_t i = 0; i < 4; ++i) {
+    largest[i] = largest_of(x + i * kBlockRows);
+  }
+  float peaks[4];
+  reduce_four(f, largest, Larger(), peaks);
+  const auto peak = hn::LoadU(f4, peaks);
+  const auto steps = hn::Set(f4, 127.0F);
+  float inverses[4];
+  hn::StoreU(hn::IfThenElseZero(hn::Gt(peak, hn::Zero(f4)), hn::Div(steps, peak)), f4, inverses);
+  hn::StoreU(hn::Div(peak, steps), f4, out.scales + b);
+  for (int64_t g = 0; g < out.groups; ++g) {
+    hn::Vec<I32> sums[4];
+    for (int64_t i = 0; i < 4; ++i) {
+      const int64_t at = i * kBlockRows + g * group;
+      sums[i] =
+          round_codes(x + at, hn::Set(f, inverses[i]), group, out.codes + b * kBlockRows + at);
     }
-    const float peak = hn::GetLane(hn::MaxOfLanes(f, largest));
-    const float scale = peak / 127.0F;
-    const V inverse = hn::Set(f, peak > 0.0F ? 127.0F / peak : 0.0F);
-    out.scales[r * out.blocks + b] = scale;
-    for (int64_t first = 0; first < kBlockRows; first += group, ++g) {
-      auto sum = hn::Zero(i32);
-      for (int64_t i = first; i < first + group; i += lanes) {
-        const auto code = hn::NearestInt(hn::Mul(hn::LoadU(f, x + i), inverse));
-        hn::StoreU(hn::DemoteTo(i8, code), i8, codes + i);
-        sum = hn::Add(sum, code);
-      }
-      const int32_t total = hn::GetLane(hn::SumOfLanes(i32, sum));
-      out.starts[g] = -out.zero * total;
-      if (out.sums != nullptr) {
-        out.sums[g] = scale * static_cast<float>(total);
-      }
+    int32_t totals[4];
+    reduce_four(i32, sums, Sum(), totals);
+    for (int64_t i = 0; i < 4; ++i) {
+      put_group(out, (b + i) * out.groups + g, out.scales[b + i], totals[i]);
     }
+  }
+}
+
+void quantize_blocks(const float* x, const BlockRows& out, int64_t r) {
+  const int64_t end = (r + 1) * out.blocks;
+  int64_t b = r * out.blocks;
+  for (; b + 4 <= end; b += 4, x += 4 * kBlockRows) {
+    quantize_four(x, out, b);
+  }
+  for (; b < end; ++b, x += kBlockRows) {
+    quantize_one(x, out, b);
   }
 }
 
