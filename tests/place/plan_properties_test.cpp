@@ -242,8 +242,8 @@ const Whole* planned(const std::vector<Whole>& wholes, const Plan& plan) {
 const Whole* best_of(const PlanInput& input, const std::vector<Whole>& wholes, int batch) {
   const Whole* best = nullptr;
   for (const Whole& whole : wholes) {
-    if ((batch == 0 || fits(input, whole.stages, batch)) &&
-        (best == nullptr || std::pair(whole.rank, whole.ms) < std::pair(best->rank, best->ms))) {
+    if ((best == nullptr || std::pair(whole.rank, whole.ms) < std::pair(best->rank, best->ms)) &&
+        (batch == 0 || fits(input, whole.stages, batch))) {
       best = &whole;
     }
   }
