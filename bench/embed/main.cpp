@@ -85,12 +85,13 @@ Status run(const Options& options) {
   ThreadPool pool(options.threads);
   MYNAH_TRY(const auto backend, make_cpu_backend(pool));
   const auto begun = Clock::now();
-  MYNAH_TRY(const auto model, load_embedding_model(options.model,
+  MYNAH_TRY(const auto opened, open_embedding_file(options.model));
+  MYNAH_TRY(const auto model, load_embedding_model(*opened,
                                                    {.storage = std::nullopt,
                                                     .precision = options.precision,
                                                     .cache_folder = options.cache},
                                                    *backend));
-  MYNAH_TRY(const auto embedder, Embedder::open(options.model, model));
+  MYNAH_TRY(const auto embedder, Embedder::open(*opened, model));
   const double load_ms = 1e3 * seconds_since(begun);
   for (int round = 0; round < options.rounds; ++round) {
     const auto from = Clock::now();

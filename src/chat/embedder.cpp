@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/stop_scope.h"
-#include "models/bert/checkpoint.h"
 
 namespace mynah {
 namespace {
@@ -54,20 +53,19 @@ void Embedder::Turns::end() {
   changed_.notify_all();
 }
 
-Result<std::unique_ptr<Embedder>> Embedder::open(const std::string& path,
+Result<std::unique_ptr<Embedder>> Embedder::open(const TensorFile& file,
                                                  std::shared_ptr<const EmbeddingModel> model) {
-  MYNAH_TRY(const TensorFile file, bert::open_checkpoint(path));
   MYNAH_TRY(auto tokenizer, create_text_tokenizer(file));
   const SpecialTokens& special = tokenizer->special();
   if (!special.add_bos || !special.add_eos) {
     return fail(ErrorCode::InvalidInput,
-                path +
+                file.path +
                     ": wanted marks around a text ([CLS] and [SEP]) among its tokens, found "
                     "none");
   }
   if (tokenizer->size() > model->facts().vocabulary) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("{}: its tokenizer has {} tokens, and its model {}", path,
+                fmt::format("{}: its tokenizer has {} tokens, and its model {}", file.path,
                             tokenizer->size(), model->facts().vocabulary));
   }
   return std::unique_ptr<Embedder>(new Embedder(std::move(tokenizer), std::move(model)));

@@ -37,8 +37,8 @@ struct EmbeddingOptions {
 // Any number of threads may use it: batches are computed in turn, in the order in which they came.
 class Embedder {
  public:
-  // `path`: the file or folder that the model was opened from, for its words.
-  static Result<std::unique_ptr<Embedder>> open(const std::string& path,
+  // `file`: open_embedding_file() of what the model was loaded from, for its words.
+  static Result<std::unique_ptr<Embedder>> open(const TensorFile& file,
                                                 std::shared_ptr<const EmbeddingModel> model);
 
   [[nodiscard]] const EmbeddingFacts& facts() const { return model_->facts(); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "formats/tensor_file.h"
 #include "speech/probe.h"
 #include "tensor/backend.h"
 
@@ -49,8 +50,17 @@ struct EmbeddingLoadOptions {
   std::string cache_folder;               // for packed weights; empty: none
 };
 
-// Opens a GGUF file or a folder of sentence-transformers. Unsupported, and named, where mynah does
-// not do what the model wants; InvalidInput for what is no such model.
+// Opens a GGUF file or a folder of sentence-transformers, as the GGUF file that would be made of
+// it: words are read from it, too.
+[[nodiscard]] Result<std::shared_ptr<const TensorFile>> open_embedding_file(
+    const std::string& path);
+
+// Loads it. Unsupported, and named, where mynah does not do what the model wants; InvalidInput for
+// what is no such model.
+[[nodiscard]] Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
+    const TensorFile& file, const EmbeddingLoadOptions& options, Backend& backend);
+
+// A file or folder opened and loaded.
 [[nodiscard]] Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
     const std::string& path, const EmbeddingLoadOptions& options, Backend& backend);
 

@@ -42,22 +42,31 @@ class BertEmbeddings final : public EmbeddingModel {
 
 }  // namespace
 
+Result<std::shared_ptr<const TensorFile>> open_embedding_file(const std::string& path) {
+  MYNAH_TRY(TensorFile file, bert::open_checkpoint(path));
+  return std::make_shared<const TensorFile>(std::move(file));
+}
+
 Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
     const std::string& path, const EmbeddingLoadOptions& options, Backend& backend) {
-  MYNAH_TRY(const TensorFile file, bert::open_checkpoint(path));
+  MYNAH_TRY(const auto file, open_embedding_file(path));
+  return load_embedding_model(*file, options, backend);
+}
+
+Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
+    const TensorFile& file, const EmbeddingLoadOptions& options, Backend& backend) {
   auto config = bert::Config::read(file);
   if (!config) {
-    return std::unexpected(std::move(config).error().while_doing(path));
+    return std::unexpected(std::move(config).error().while_doing(file.path));
   }
   return or_device_error([&]() -> Result<std::shared_ptr<const EmbeddingModel>> {
-    MYNAH_TRY(
-        auto model,
-        bert::Model::load(file, *config,
-                          {.backend = &backend,
-                           .storage = options.storage,
-                           .precision = options.precision,
-                           .cache = open_weight_cache(path, options.cache_folder, options.storage,
-                                                      options.precision, backend)}));
+    MYNAH_TRY(auto model, bert::Model::load(file, *config,
+                                            {.backend = &backend,
+                                             .storage = options.storage,
+                                             .precision = options.precision,
+                                             .cache = open_weight_cache(
+                                                 file.path, options.cache_folder, options.storage,
+                                                 options.precision, backend)}));
     return std::make_shared<const BertEmbeddings>(std::move(model));
   });
 }

@@ -61,12 +61,14 @@ Result<OpenedEmbedder> open_embedder(const EmbedWish& wish, const Surroundings& 
   const place::EmbeddingFile file{.path = found.path,
                                   .precision = wish.placement.precision,
                                   .cache_folder = store.folders().cache};
-  auto model = opened.placer->embeddings(file);
+  const auto read = open_embedding_file(found.path);
+  auto model = read ? opened.placer->embeddings(file, *read)
+                    : Result<std::shared_ptr<const EmbeddingModel>>(std::unexpected(read.error()));
   if (!model) {
     return std::unexpected(as_stored(std::move(model).error(), found.name, "--model"));
   }
   opened.id = opened.placer->id_of(file);
-  MYNAH_TRY(opened.embedder, Embedder::open(found.path, *std::move(model)));
+  MYNAH_TRY(opened.embedder, Embedder::open(**read, *std::move(model)));
   for (std::string& line : opened.placer->explain()) {
     opened.explanation.push_back(std::move(line));
   }

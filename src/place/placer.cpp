@@ -58,8 +58,9 @@ Result<std::shared_ptr<const LanguageModel>> Placer::language(
   return place_language(state_, file, opened);
 }
 
-Result<std::shared_ptr<const EmbeddingModel>> Placer::embeddings(const EmbeddingFile& file) {
-  return place_embeddings(state_, file);
+Result<std::shared_ptr<const EmbeddingModel>> Placer::embeddings(
+    const EmbeddingFile& file, const std::shared_ptr<const TensorFile>& opened) {
+  return place_embeddings(state_, file, opened);
 }
 
 Status Placer::check_request() const {

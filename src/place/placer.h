@@ -53,7 +53,9 @@ class Placer {
   // `opened`: open_writing() of it, so that whoever wants its words reads it once.
   Result<std::shared_ptr<const LanguageModel>> language(
       const LanguageFile& file, const std::shared_ptr<const WritingFile>& opened);
-  Result<std::shared_ptr<const EmbeddingModel>> embeddings(const EmbeddingFile& file);
+  // `opened`: open_embedding_file() of it, for the same reason; null: it is read here.
+  Result<std::shared_ptr<const EmbeddingModel>> embeddings(
+      const EmbeddingFile& file, const std::shared_ptr<const TensorFile>& opened = nullptr);
 
   // What a model is called that was placed, or asked for, before.
   [[nodiscard]] ModelId id_of(const ModelFile& file) const;

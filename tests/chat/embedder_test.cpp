@@ -21,10 +21,12 @@ class EmbedderTest : public testing::Test {
  protected:
   void SetUp() override {
     const std::string path = test::source_path("tests/models/bert/golden/tiny");
+    const auto file = open_embedding_file(path);
+    ASSERT_TRUE(file) << file.error().message;
     auto model =
-        load_embedding_model(path, {.storage = {}, .precision = Precision::Exact}, backend_);
+        load_embedding_model(**file, {.storage = {}, .precision = Precision::Exact}, backend_);
     ASSERT_TRUE(model) << model.error().message;
-    auto embedder = Embedder::open(path, *model);
+    auto embedder = Embedder::open(**file, *model);
     ASSERT_TRUE(embedder) << embedder.error().message;
     embedder_ = std::move(*embedder);
   }

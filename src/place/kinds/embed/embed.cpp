@@ -41,7 +41,8 @@ const Kind& embedding_kind() {
   return kEmbeddingRow;
 }
 
-Result<std::shared_ptr<const EmbeddingModel>> load_embeddings(const EmbeddingFile& file,
+Result<std::shared_ptr<const EmbeddingModel>> load_embeddings(const TensorFile& opened,
+                                                              const EmbeddingFile& file,
                                                               const StageBackend& where) {
   // Cards multiply f16 several times as fast as f32, which leaves cosines within 1e-5. On the
   // processor neither f16 nor bf16 is faster, and int8 leaves 0.004 (all-MiniLM-L6-v2).
@@ -49,7 +50,7 @@ Result<std::shared_ptr<const EmbeddingModel>> load_embeddings(const EmbeddingFil
   const bool is_card = kind == DeviceKind::Cuda || kind == DeviceKind::Simt;
   const bool halves = is_card && file.precision == Precision::Fast;
   return load_embedding_model(
-      file.path,
+      opened,
       {.storage = where.storage || !halves ? where.storage : std::optional(DType::F16),
        .precision = file.precision,
        .cache_folder = file.cache_folder},

@@ -20,9 +20,9 @@ inline constexpr Stage kEmbedStage{kEmbedGroup, 0};
 // Its row of kinds().
 [[nodiscard]] const Kind& embedding_kind();
 
-// The model, wherever the backend is.
+// The model of what was opened, wherever the backend is.
 [[nodiscard]] Result<std::shared_ptr<const EmbeddingModel>> load_embeddings(
-    const EmbeddingFile& file, const StageBackend& where);
+    const TensorFile& opened, const EmbeddingFile& file, const StageBackend& where);
 
 // Throws DeviceError.
 [[nodiscard]] Result<Probe> probe_embeddings(const EmbeddingModel& model);
@@ -38,9 +38,11 @@ inline constexpr Stage kEmbedStage{kEmbedGroup, 0};
     std::shared_ptr<WorkerLane> worker, const EmbeddingFile& file, const StageDevice& where,
     StepPace pace);
 
-// A model that computes where it is best and goes on elsewhere when that fails. Refused with the
+// A model that computes where it is best and goes on elsewhere when that fails. `contents`: the
+// file's, as long as somebody keeps them; null: it is read when it is loaded. Refused with the
 // reason where no device that is allowed can be used.
 [[nodiscard]] Result<std::shared_ptr<const EmbeddingModel>> place_embeddings(
-    std::shared_ptr<PlacementState> state, const EmbeddingFile& file);
+    std::shared_ptr<PlacementState> state, const EmbeddingFile& file,
+    const std::shared_ptr<const TensorFile>& contents);
 
 }  // namespace mynah::place

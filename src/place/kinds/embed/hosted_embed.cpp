@@ -43,7 +43,9 @@ class HostedEmbeddings final : public HostedModel {
     MYNAH_TRY_STATUS(check_read(in));
     close();
     MYNAH_TRY(Backend * backend, host_.open(kEmbedStage, where));
-    MYNAH_TRY(model_, load_embeddings(file, {.backend = *backend, .storage = where.storage}));
+    MYNAH_TRY(const auto opened, open_embedding_file(file.path));
+    MYNAH_TRY(model_,
+              load_embeddings(*opened, file, {.backend = *backend, .storage = where.storage}));
     return answer_of(model_->facts());
   }
 

@@ -39,10 +39,12 @@ class PlacedEmbeddings final : public EmbeddingModel {
 }  // namespace
 
 Result<std::shared_ptr<const EmbeddingModel>> place_embeddings(
-    std::shared_ptr<PlacementState> state, const EmbeddingFile& file) {
+    std::shared_ptr<PlacementState> state, const EmbeddingFile& file,
+    const std::shared_ptr<const TensorFile>& contents) {
   const ModelId id = state->context().expect(file);
-  const auto open = [id, file](const StagePlaces& where,
-                               PlacementState& here) -> Result<EmbeddingRungs::Opened> {
+  const auto open = [id, file, now = std::weak_ptr(contents)](
+                        const StagePlaces& where,
+                        PlacementState& here) -> Result<EmbeddingRungs::Opened> {
     const StageDevice& device = where.at(kEmbedStage);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, here.openings().worker_for(id, where));
@@ -52,7 +54,12 @@ Result<std::shared_ptr<const EmbeddingModel>> place_embeddings(
                                     .probe = remote_probe(std::move(worker), kEmbedGroup, pace)};
     }
     MYNAH_TRY(auto backend, here.openings().open_here(id, kEmbedStage, device));
-    MYNAH_TRY(auto model, load_embeddings(file, {.backend = *backend, .storage = device.storage}));
+    std::shared_ptr<const TensorFile> read = now.lock();
+    if (read == nullptr) {
+      MYNAH_TRY(read, open_embedding_file(file.path));
+    }
+    MYNAH_TRY(auto model,
+              load_embeddings(*read, file, {.backend = *backend, .storage = device.storage}));
     return EmbeddingRungs::Opened{.model = keeping(std::move(model), std::move(backend)),
                                   .probe = {}};
   };
