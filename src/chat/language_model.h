@@ -32,12 +32,24 @@ struct LanguageFacts {
 // Tokens of prompts that a step reads at most, as models are used here: what there is memory for.
 inline constexpr int64_t kPromptPiece = 512;
 
-// What a model needs where it computes.
+// What a model, or a part of it, needs where it computes.
 struct LanguageMemory {
   uint64_t weight_bytes = 0;    // as the file has them
   uint64_t position_bytes = 0;  // LanguageFacts::position_bytes
   uint64_t token_bytes = 0;     // of each token of a prompt while it is read, at most
   uint64_t state_bytes = 0;     // LanguageFacts::state_bytes
+};
+
+// Of a model whose first layers compute elsewhere than the others.
+struct CutMemory {
+  LanguageMemory lower;
+  LanguageMemory upper;
+};
+
+// Layers of a model, the first ones, that compute elsewhere than the others, which choose tokens.
+struct LowerPart {
+  int64_t layers = 0;  // one of WritingFile::cuts(); 0: none
+  Backend* backend = nullptr;
 };
 
 // How the token after a text is chosen.
@@ -129,6 +141,7 @@ struct LanguageLoadOptions {
   Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
   std::string cache_folder;               // for packed weights; empty: none
   int64_t context = 0;                    // LanguageFacts::context; 0: what it was trained for
+  LowerPart lower = {};
 };
 
 // A file of a language model: what it says was read, its weights were not. Const.
@@ -144,7 +157,18 @@ class WritingFile {
 
   [[nodiscard]] virtual int64_t trained_context() const = 0;
 
-  [[nodiscard]] virtual LanguageMemory memory(Precision precision) const = 0;
+  [[nodiscard]] virtual int64_t layers() const = 0;
+
+  // How many layers, the first ones, may compute elsewhere than the others, rising.
+  [[nodiscard]] virtual std::vector<int64_t> cuts() const = 0;
+
+  // With so many of its layers elsewhere, one of cuts(), or 0: then all is the upper part's.
+  [[nodiscard]] virtual CutMemory memory(Precision precision, int64_t lower_layers) const = 0;
+
+  // All of it in one place.
+  [[nodiscard]] LanguageMemory memory(Precision precision) const {
+    return memory(precision, 0).upper;
+  }
 
   [[nodiscard]] virtual Result<std::shared_ptr<const LanguageModel>> load(
       const LanguageLoadOptions& options, Backend& backend) const = 0;

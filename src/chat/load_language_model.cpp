@@ -67,15 +67,32 @@ class LlamaFile final : public WritingFile {
 
   [[nodiscard]] int64_t trained_context() const override { return config_.context_length; }
 
-  [[nodiscard]] LanguageMemory memory(Precision precision) const override {
-    LanguageMemory memory{.position_bytes = config_.cache_bytes(llama::cache_dtype(precision)),
-                          .token_bytes = bytes_of_token(config_),
-                          .state_bytes = config_.state_bytes()};
+  [[nodiscard]] int64_t layers() const override { return config_.layers; }
+
+  [[nodiscard]] std::vector<int64_t> cuts() const override { return config_.splits(); }
+
+  using WritingFile::memory;
+
+  [[nodiscard]] CutMemory memory(Precision precision, int64_t lower_layers) const override {
+    const llama::Config below = config_.first_layers(lower_layers);
+    const DType kept = llama::cache_dtype(precision);
+    CutMemory memory;
+    memory.lower = {.position_bytes = below.cache_bytes(kept),
+                    .token_bytes = lower_layers > 0 ? bytes_of_token(below) : 0,
+                    .state_bytes = below.state_bytes()};
+    memory.upper = {.position_bytes = config_.cache_bytes(kept) - memory.lower.position_bytes,
+                    .token_bytes = bytes_of_token(config_),
+                    .state_bytes = config_.state_bytes() - memory.lower.state_bytes};
     for (const StoredTensor& tensor : file_.tensors) {
+      const bool is_table = tensor.name == "token_embd.weight";
+      LanguageMemory& part = lower_layers > 0 && llama::is_below(tensor.name, lower_layers)
+                                 ? memory.lower
+                                 : memory.upper;
+      part.weight_bytes += tensor.bytes.size();
       // The table of tokens is the last product's matrix, too, where there is no other.
-      const bool is_twice =
-          tensor.name == "token_embd.weight" && file_.find("output.weight") == nullptr;
-      memory.weight_bytes += (is_twice ? 2 : 1) * tensor.bytes.size();
+      if (is_table && file_.find("output.weight") == nullptr) {
+        memory.upper.weight_bytes += tensor.bytes.size();
+      }
     }
     return memory;
   }
@@ -84,14 +101,23 @@ class LlamaFile final : public WritingFile {
       const LanguageLoadOptions& options, Backend& backend) const override {
     const int64_t most = config_.context_length;
     const int64_t context = options.context > 0 ? std::min(options.context, most) : most;
+    const auto cache = [&](const Backend& of) {
+      return open_weight_cache(file_.path, options.cache_folder, options.storage, options.precision,
+                               of);
+    };
     return or_device_error([&]() -> Result<std::shared_ptr<const LanguageModel>> {
-      MYNAH_TRY(auto model, llama::Model::load(file_, config_,
-                                               {.backend = &backend,
-                                                .storage = options.storage,
-                                                .precision = options.precision,
-                                                .cache = open_weight_cache(
-                                                    file_.path, options.cache_folder,
-                                                    options.storage, options.precision, backend)}));
+      llama::LoadOptions how{.backend = &backend,
+                             .storage = options.storage,
+                             .precision = options.precision,
+                             .cache = cache(backend),
+                             .lower = {}};
+      if (const LowerPart& lower = options.lower; lower.layers > 0) {
+        const bool alike = lower.backend->packed_layout() == backend.packed_layout();
+        how.lower = {.count = lower.layers,
+                     .backend = lower.backend,
+                     .cache = alike ? how.cache : cache(*lower.backend)};
+      }
+      MYNAH_TRY(auto model, llama::Model::load(file_, config_, how));
       return std::make_shared<const LlamaLanguage>(std::move(model), context);
     });
   }

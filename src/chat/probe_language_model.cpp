@@ -24,7 +24,7 @@ Result<Probe> probe_language_model(const LanguageModel& model) {
   const auto session = model.session();
   const int64_t vocabulary = model.facts().vocabulary;
   const std::vector<int32_t> tokens = probe_tokens(kPromptTokens + kWritten, vocabulary);
-  Probe probe{.stages = {{.stage = "llm", .values = {}}}, .sound_s = kWritten};
+  std::vector<float> values;
   TextStep step{.text = 1, .begin = 0, .tokens = {}, .wishes = {TokenWish{}}};
   step.tokens.assign(tokens.begin(), tokens.begin() + kPromptTokens);
   for (int i = 0; i < kWritten; ++i) {
@@ -35,11 +35,14 @@ Result<Probe> probe_language_model(const LanguageModel& model) {
     wish.allowed.assign(static_cast<size_t>((vocabulary + 31) / 32), 0);
     wish.allowed[static_cast<size_t>(next) / 32] = 1U << (static_cast<uint32_t>(next) % 32);
     MYNAH_TRY(const auto chosen, session->step({.forks = {}, .forgotten = {}, .steps = {step}}));
-    probe.stages[0].values.push_back(chosen.front().log_probability);
+    values.push_back(chosen.front().log_probability);
     step.begin += std::ssize(step.tokens);
     step.tokens = {next};
   }
-  return probe;
+  // What lower layers compute elsewhere shows in the logits that are made of it.
+  return Probe{
+      .stages = {{.stage = "llm.lower", .values = values}, {.stage = "llm", .values = values}},
+      .sound_s = kWritten};
 }
 
 }  // namespace mynah

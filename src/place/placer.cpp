@@ -58,6 +58,11 @@ Result<std::shared_ptr<const LanguageModel>> Placer::language(
   return place_language(state_, file, opened);
 }
 
+Result<LanguageFile> Placer::cut(const LanguageFile& file, const WritingFile& opened,
+                                 std::optional<int64_t> card_layers) {
+  return cut_language(*state_, file, opened, card_layers);
+}
+
 Result<std::shared_ptr<const EmbeddingModel>> Placer::embeddings(
     const EmbeddingFile& file, const std::shared_ptr<const TensorFile>& opened) {
   return place_embeddings(state_, file, opened);

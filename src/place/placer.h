@@ -2,7 +2,9 @@
 // that fails.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +55,10 @@ class Placer {
   // `opened`: open_writing() of it, so that whoever wants its words reads it once.
   Result<std::shared_ptr<const LanguageModel>> language(
       const LanguageFile& file, const std::shared_ptr<const WritingFile>& opened);
+  // The same file, with LanguageFile::lower_layers as it is best placed, or with so many of its
+  // last layers on a card. Usage where it cannot be cut there.
+  Result<LanguageFile> cut(const LanguageFile& file, const WritingFile& opened,
+                           std::optional<int64_t> card_layers);
   // `opened`: open_embedding_file() of it, for the same reason; null: it is read here.
   Result<std::shared_ptr<const EmbeddingModel>> embeddings(
       const EmbeddingFile& file, const std::shared_ptr<const TensorFile>& opened = nullptr);

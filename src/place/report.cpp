@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "place/terms/kind.h"
 #include "place/terms/time_text.h"
 #include "store/files.h"
 
@@ -85,6 +86,24 @@ bool share_a_line(const StagePlacement& one, const StagePlacement& other) {
          one.model == other.model && one.device == other.device && one.storage == other.storage;
 }
 
+// What was planned of a stage; of the last one of a model that is in one place with what stands for
+// those before that have no work there.
+std::optional<StageChoice> choice_of(PlacementState& state, ModelId model, Stage stage,
+                                     const StagePlaces& places) {
+  auto choice = state.openings().choice(model, stage);
+  for (const Stage before : stages_of(model.group)) {
+    if (!choice || before == stage || !facts_of(before).only_apart || is_apart(places)) {
+      break;
+    }
+    if (const auto empty = state.openings().choice(model, before)) {
+      choice->plan.bytes += empty->plan.bytes;
+      choice->plan.grown_bytes += empty->plan.grown_bytes;
+      choice->plan.together = empty->plan.together;
+    }
+  }
+  return choice;
+}
+
 std::string file_of(PlacementState& state, ModelId model) {
   const auto file = state.context().file(model);
   return file ? path_of(*file) : std::string();
@@ -130,7 +149,7 @@ PlacementReport make_report(PlacementState& state) {
     if (place->second.storage) {
       stage.storage = name(*place->second.storage);
     }
-    if (const auto choice = state.openings().choice(model, told.stage)) {
+    if (const auto choice = choice_of(state, model, told.stage, places)) {
       stage.why = choice->plan.reason;
       stage.expected_ms = choice->plan.ms_per_unit;
       if (choice->plan.units > 0) {

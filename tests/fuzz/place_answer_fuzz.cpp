@@ -273,7 +273,7 @@ void use_request(Ask what, Bytes bytes) {
     }
     case Ask::OpenLanguage: {
       LanguageFile file;
-      reader(file, device);
+      reader(file, device, device);
       break;
     }
     case Ask::OpenEmbedder: {

@@ -143,7 +143,7 @@ Seeds answers() {
       {"request_open_voice",
        request(Ask::OpenVoice, VoiceModelFile{.family = "kokoro", .path = "/m"}, card, card)},
       {"request_open_language",
-       request(Ask::OpenLanguage, LanguageFile{.path = "/m", .context = 512}, card)},
+       request(Ask::OpenLanguage, LanguageFile{.path = "/m", .context = 512}, card, card)},
       {"request_open_embedder", request(Ask::OpenEmbedder, EmbeddingFile{.path = "/m"}, card)},
       {"request_embed", request(Ask::Embed, TokenTexts{{1, 2}, {3}})},
       {"request_write",

@@ -194,7 +194,7 @@ TEST_F(PlacedLanguage, WhereMemoryIsShortTextsAreShorter) {
     EXPECT_EQ(told.stages[0].planned->context, whole.units / 2);
     EXPECT_TRUE(told.stages[0].why.contains("for want of memory")) << told.stages[0].why;
     // What it was opened with it keeps.
-    EXPECT_EQ(card.state().context().growing(card.id_of(file_))->units,
+    EXPECT_EQ(card.state().context().growing(card.id_of(file_), kLlmStage)->units,
               std::vector<int64_t>{whole.units / 2});
   }
   file_.least_context = 0;  // a context that was asked for

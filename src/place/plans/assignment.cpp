@@ -61,7 +61,8 @@ class Search {
   }
 
   static bool may_be_beside(const Candidate& candidate, const Candidate& last) {
-    return candidate.apart == last.apart &&
+    const bool as_many = candidate.units == last.units || candidate.units == 0 || last.units == 0;
+    return candidate.apart == last.apart && as_many &&
            (candidate.apart > 0 || candidate.device == last.device);
   }
 

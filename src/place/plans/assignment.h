@@ -46,7 +46,8 @@ struct StageChoices {
   // Milliseconds for a second of sound that it must gain to be on another device than the stage
   // before it, of the same group.
   double gain_ms = 0;
-  // It must be on the device of the stage before it, or part of the same way to be apart.
+  // It must be on the device of the stage before it, or part of the same way to be apart, with room
+  // for as much where both grow.
   bool with_last = false;
 };
 

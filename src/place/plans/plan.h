@@ -22,6 +22,7 @@ struct StageWish {
   std::optional<DType> storage;            // the user's; none: whichever was measured
   std::string profile{};                   // that says where it goes; "": none does
   std::optional<GrowingMemory> growing{};  // beside what was measured
+  bool whole = false;                      // on the device of the stage before it, also by name
 };
 
 // What a stage may not be computed on for now, whatever was measured.

@@ -38,7 +38,10 @@ class Gatherer {
     options_.choices.stage = wish_.stage;
     options_.storage = wish_.storage;
     options_.profile = wish_.profile;
-    options_.wanted_units = wish_.growing ? wish_.growing->units.front() : 0;
+    options_.whole = wish_.whole;
+    options_.growing = wish_.growing;
+    options_.wanted_units =
+        wish_.growing && wish_.growing->unit_bytes > 0 ? wish_.growing->units.front() : 0;
     options_.automatic = wanted.automatic;
     options_.allowed = allowed_devices(wanted, budget_);
     for (size_t i = 0; i < options_.allowed.size(); ++i) {
@@ -111,23 +114,8 @@ class Gatherer {
     return {};
   }
 
-  // With each of the sizes that there may be room for.
   void add(const Candidate& candidate) {
-    if (!wish_.growing) {
-      options_.choices.candidates.push_back(candidate);
-      return;
-    }
-    const GrowingMemory& growing = *wish_.growing;
-    int shrunk = 0;
-    for (const int64_t units : growing.units) {
-      Candidate one = candidate;
-      one.cost.shrunk = shrunk++;
-      one.units = units;
-      one.grown_bytes = growing.grown_bytes(units);
-      one.bytes += one.grown_bytes +
-                   (one.cost.unmeasured > 0 ? growing.unmeasured_bytes : growing.work_bytes);
-      options_.choices.candidates.push_back(one);
-    }
+    add_candidates(candidate, wish_.growing, options_.choices.candidates);
   }
 
   const PlanInput& input_;
@@ -170,6 +158,27 @@ Status check_has_choice(const std::vector<StageOptions>& all, const StageOptions
 
 }  // namespace
 
+void add_candidates(const Candidate& candidate, const std::optional<GrowingMemory>& growing,
+                    std::vector<Candidate>& all) {
+  if (!growing) {
+    all.push_back(candidate);
+    return;
+  }
+  int shrunk = 0;
+  for (const int64_t units : growing->units) {
+    Candidate one = candidate;
+    one.cost.shrunk = shrunk++;
+    one.units = growing->unit_bytes > 0 ? units : 0;
+    one.grown_bytes = growing->grown_bytes(units);
+    one.bytes += one.grown_bytes +
+                 (one.cost.unmeasured > 0 ? growing->unmeasured_bytes : growing->work_bytes);
+    all.push_back(one);
+    if (one.units == 0) {
+      break;  // all sizes are alike
+    }
+  }
+}
+
 std::string_view storage_text(std::optional<DType> storage) {
   return storage ? name(*storage) : std::string_view();
 }
@@ -187,7 +196,8 @@ Result<std::vector<StageOptions>> gather_options(const PlanInput& input, const B
     }
     StageOptions options = Gatherer(input, budget, *wish).gather();
     if (!all.empty() && group_of(all.back().choices.stage) == group_of(stage)) {
-      options.choices.with_last = input.together && options.automatic && all.back().automatic;
+      options.choices.with_last =
+          options.whole || (input.together && options.automatic && all.back().automatic);
     }
     all.push_back(std::move(options));
   }

@@ -158,8 +158,11 @@ class Ladder {
     }
     std::vector<std::string_view> stages;
     stages.reserve(choices_.size());
-    for (const StageChoices& stage : choices_) {
-      stages.push_back(stage_name(stage.stage));
+    for (const StageOptions& stage : options_) {
+      // What has no work where it is needs no room either.
+      if (!stage.whole || !facts_of(stage.choices.stage).only_apart) {
+        stages.push_back(stage_name(stage.choices.stage));
+      }
     }
     // What has no types to choose among has no windows either.
     const bool may_be_smaller = std::ranges::any_of(choices_, [](const StageChoices& stage) {

@@ -163,7 +163,8 @@ class Explainer {
   [[nodiscard]] std::string no_room(const Candidate& other) const {
     std::vector<std::string_view> beside;
     for (size_t i = 0; i < options_.size(); ++i) {
-      if (i != index_ && outcome_.taken.chosen[i].device == other.device) {
+      const Candidate& beside_it = outcome_.taken.chosen[i];
+      if (i != index_ && beside_it.device == other.device && beside_it.bytes > 0) {
         beside.push_back(stage_name(options_[i].choices.stage));
       }
     }
@@ -314,6 +315,7 @@ Candidate sum_of(Candidate sum, const Candidate& next) {
   sum.cost.unmeasured += next.cost.unmeasured;
   sum.cost.ms += next.cost.ms;
   sum.bytes += next.bytes;
+  sum.units = std::max(sum.units, next.units);
   sum.window_bytes += next.window_bytes;
   return sum;
 }
@@ -348,6 +350,8 @@ Together merged(const std::vector<StageOptions>& options, const Budget& budget,
   all.options[first].choices.candidates =
       candidates_together(std::span(options).subspan(first, end - first), budget.size());
   for (size_t i = first + 1; i < end; ++i) {
+    all.options[first].wanted_units =
+        std::max(all.options[first].wanted_units, options[i].wanted_units);
     for (Assignment* const assignment : {&all.outcome.ideal, &all.outcome.taken}) {
       assignment->chosen[first] = sum_of(assignment->chosen[first], assignment->chosen[i]);
     }

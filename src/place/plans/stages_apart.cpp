@@ -27,7 +27,7 @@ std::span<StageOptions> options_of(StageGroup group, std::vector<StageOptions>& 
     return {};
   }
   for (size_t i = 1; i < stages.size(); ++i) {
-    if (found[i].choices.stage != stages[i] || !found[i].choices.with_last) {
+    if (found[i].choices.stage != stages[i] || !found[i].choices.with_last || found[i].whole) {
       return {};
     }
   }
@@ -134,12 +134,13 @@ void add_stages_apart(const PlanInput& input, const Budget& budget,
         continue;
       }
       std::vector<Candidate>& candidates = own[i].choices.candidates;
-      candidates.push_back({.device = *budget.find(stages[i].device),
-                            .storage = stages[i].storage,
-                            .cost = {.rank = 0, .unmeasured = 0, .ms = stages[i].ms_per_unit},
-                            .bytes = stages[i].bytes,
-                            .window_bytes = stages[i].window_bytes,
-                            .apart = number + 1});
+      add_candidates({.device = *budget.find(stages[i].device),
+                      .storage = stages[i].storage,
+                      .cost = {.rank = 0, .unmeasured = 0, .ms = stages[i].ms_per_unit},
+                      .bytes = stages[i].bytes,
+                      .window_bytes = stages[i].window_bytes,
+                      .apart = number + 1},
+                     own[i].growing, candidates);
       sort_candidates(candidates);
     }
   }

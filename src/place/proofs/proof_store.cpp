@@ -136,7 +136,8 @@ std::string ProofStore::apart_file(const std::vector<DeviceIdentity>& devices,
   if (folder_.empty() || !digest) {
     return {};
   }
-  key = fmt::format("{}\n{}\n{}", build_, *digest, group_name(group_of(file)));
+  key = fmt::format("{}\n{}\n{}\n{}", build_, *digest, group_name(group_of(file)),
+                    lower_layers_of(file));
   size_t number = 0;
   for (const auto& [stage, where] : places) {
     const DeviceIdentity& device = devices.at(number++);

@@ -150,8 +150,10 @@ std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
   std::vector<Measurement> measurements;
   for (const Stage stage : stages_of(group)) {
     const StageDevice& where = places.at(stage);
-    const auto on_it = static_cast<uint64_t>(std::ranges::count_if(
-        places, [&](const auto& entry) { return entry.second.device == where.device; }));
+    const auto on_it = static_cast<uint64_t>(std::ranges::count_if(places, [&](const auto& entry) {
+      return entry.second.device == where.device &&
+             std::ranges::find(run.stages, entry.first, &StageReport::stage) != run.stages.end();
+    }));
     Measurement measurement;
     measurement.stage = stage;
     measurement.device = where.device;

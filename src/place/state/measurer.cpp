@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 #include "tensor/device_failure.h"
 
 namespace mynah::place {
@@ -37,9 +38,11 @@ Trust::Refusal Measurer::measure_as(const ExpectedModel& model, const StageDevic
 void Measurer::measure_device(const ExpectedModel& model, const std::string& device,
                               PlanInput& input) {
   const std::vector<const Measurement*> said = wishes_.profiled_on(model.id, device);
-  if (const StagePlaces apart = wishes_.profiled_apart(model.id);
-      !is_processor(device) && !apart.empty() && !said.empty()) {
-    measure_profiled_apart(model, apart, device, input);
+  if (const StagePlaces apart = wishes_.said_apart(model.id);
+      !is_processor(device) && std::ranges::any_of(apart, [&](const auto& entry) {
+        return entry.second.device == device;
+      })) {
+    measure_said_apart(model, apart, device, input);
     return;
   }
   const auto is_said = [&](Stage stage, std::optional<DType> type) {
@@ -114,12 +117,17 @@ Result<bool> Measurer::measure(const ExpectedModel& model, PlanInput& input) {
   MYNAH_TRY_STATUS(wishes_.apply_profile(model));
   std::set<std::string> devices;
   bool elsewhere = false;
+  const bool named_whole = kind_of(id.group).may_be_apart != nullptr &&
+                           !wishes_.wanted(id, stages_of(id.group).back()).automatic &&
+                           wishes_.said_apart(id).empty();
   for (const Stage stage : stages_of(id.group)) {
     input.stages.push_back({.stage = stage,
                             .storage = wishes_.storage_of(id, stage, ""),
                             .profile = wishes_.profiled(id, stage) != nullptr
                                            ? wishes_.profile(id)->name
-                                           : std::string()});
+                                           : std::string(),
+                            .growing = {},
+                            .whole = is_whole(file) || named_whole});
     input.request.of(stage) = wishes_.wanted(id, stage);
     for (std::string& device : wishes_.candidates(id, stage)) {
       elsewhere = elsewhere || !is_processor(device);
@@ -169,8 +177,8 @@ std::optional<StagesApart> Measurer::measure_apart(const ExpectedModel& model,
   return proof.refusal.empty() ? std::optional(std::move(proof.measurements)) : std::nullopt;
 }
 
-void Measurer::measure_profiled_apart(const ExpectedModel& model, const StagePlaces& places,
-                                      const std::string& device, PlanInput& input) {
+void Measurer::measure_said_apart(const ExpectedModel& model, const StagePlaces& places,
+                                  const std::string& device, PlanInput& input) {
   std::string refusal;
   for (const auto& [stage, where] : places) {
     if (refusal.empty() && where.device != "cpu") {

@@ -35,8 +35,8 @@ class Measurer {
   // How it went to measure a model on a device as one type: refused, measured or failed.
   Trust::Refusal measure_as(const ExpectedModel& model, const StageDevice& where, PlanInput& input);
   void measure_device(const ExpectedModel& model, const std::string& device, PlanInput& input);
-  void measure_profiled_apart(const ExpectedModel& model, const StagePlaces& places,
-                              const std::string& device, PlanInput& input);
+  void measure_said_apart(const ExpectedModel& model, const StagePlaces& places,
+                          const std::string& device, PlanInput& input);
 
   PlacementContext& context_;
   Wishes& wishes_;

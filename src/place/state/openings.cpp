@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 #include "place/terms/plain_text.h"
 #include "place/wire/possible.h"
 #include "place/workers/driver_asker.h"
@@ -326,6 +327,9 @@ std::vector<LoadedStage> Openings::loaded() const {
       continue;
     }
     for (const auto& [stage, where] : places->second) {
+      if (facts_of(stage).only_apart && !is_apart(places->second)) {
+        continue;
+      }
       const ModelStage own{.model = hook.model, .stage = stage};
       const auto here = here_.find(own);
       all.push_back({.stage = own,

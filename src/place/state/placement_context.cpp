@@ -97,15 +97,18 @@ ModelId PlacementContext::expect(const ModelFile& file, const std::optional<Stag
   return id;
 }
 
-void PlacementContext::note_growing(ModelId model, GrowingMemory growing) {
+void PlacementContext::note_growing(ModelId model, std::map<Stage, GrowingMemory> growing) {
   const std::lock_guard lock(mutex_);
   growing_[model] = std::move(growing);
 }
 
-std::optional<GrowingMemory> PlacementContext::growing(ModelId model) const {
+std::optional<GrowingMemory> PlacementContext::growing(ModelId model, Stage stage) const {
   const std::lock_guard lock(mutex_);
   const auto found = growing_.find(model);
-  return found == growing_.end() ? std::nullopt : std::optional(found->second);
+  if (found == growing_.end() || !found->second.contains(stage)) {
+    return std::nullopt;
+  }
+  return found->second.at(stage);
 }
 
 std::vector<ExpectedModel> PlacementContext::models() const {

@@ -69,11 +69,11 @@ class PlacementContext {
   // this file came first.
   ModelId expect(const ModelFile& file, const std::optional<StageDevices>& only = std::nullopt);
 
-  // What a model needs beside what is measured of it; said again it counts from then on.
-  void note_growing(ModelId model, GrowingMemory growing);
+  // What a model's stages need beside what is measured of them; said again it counts from then on.
+  void note_growing(ModelId model, std::map<Stage, GrowingMemory> growing);
 
   // None: nothing of it grows.
-  [[nodiscard]] std::optional<GrowingMemory> growing(ModelId model) const;
+  [[nodiscard]] std::optional<GrowingMemory> growing(ModelId model, Stage stage) const;
 
   // In the order in which they were expected last.
   [[nodiscard]] std::vector<ExpectedModel> models() const;
@@ -104,7 +104,7 @@ class PlacementContext {
   mutable std::mutex mutex_;
   std::vector<ExpectedModel> models_;
   std::map<ModelId, StageDevices> only_;
-  std::map<ModelId, GrowingMemory> growing_;
+  std::map<ModelId, std::map<Stage, GrowingMemory>> growing_;
   std::stop_callback<std::function<void()>> on_stop_;  // the first to go
 };
 

@@ -99,7 +99,11 @@ std::string Planner::why_not_preferred(ModelId model, const StagePlaces& places)
 
 std::vector<DeviceMemory> Planner::memory(bool cards) {
   const std::lock_guard turn(turn_);
-  return memory_.now(cards);
+  std::vector<DeviceMemory> all = memory_.now(cards);
+  for (DeviceMemory& memory : all) {
+    memory.kept_bytes = card_index(memory.device) ? planned_on(memory.device, {}) : 0;
+  }
+  return all;
 }
 
 // Models of all kinds are planned together, those that are loaded too: what workers have is there
@@ -148,7 +152,7 @@ bool Planner::stays(ModelId model, PlanInput& input) const {
     const auto chosen = choice(model, stage);
     if (chosen && chosen->measured && chosen->measured->device == where.device) {
       input.measurements.push_back(*chosen->measured);
-      const auto growing = context_.growing(model);
+      const auto growing = context_.growing(model, stage);
       // What it may still grow by is kept for it.
       input.measurements.back().bytes +=
           growing ? growing->work_bytes + chosen->plan.grown_bytes : 0;
@@ -203,8 +207,8 @@ Result<StagePlaces> Planner::plan(ModelId model) {
   // Of others that are not open there is to be room for what was measured, and no more: none is
   // refused for what another may grow by.
   for (StageWish& wish : input.stages) {
-    if (wish.stage == stages_of(model.group).front()) {
-      wish.growing = context_.growing(model);
+    if (group_of(wish.stage) == model.group) {
+      wish.growing = context_.growing(model, wish.stage);
     }
   }
   for (const ExpectedModel& one : planned) {

@@ -50,7 +50,8 @@ class Planner {
   // was taken; "": it is where it was wanted most.
   [[nodiscard]] std::string why_not_preferred(ModelId model, const StagePlaces& places) const;
 
-  // What is free now: of the processor, and of cards where they count.
+  // What is free now: of the processor, and of cards where they count; what open models have of
+  // those is kept.
   [[nodiscard]] std::vector<DeviceMemory> memory(bool cards);
 
  private:

@@ -51,7 +51,9 @@ StageDevices Wishes::wanted(ModelId model, Stage stage) const {
   }
   const Measurement* const said = profiled(model, stage);
   if (said == nullptr) {
-    return context_.options().request.of(stage);
+    const auto file = context_.file(model);
+    const bool goes_along = facts_of(stage).only_apart && file && is_whole(*file);
+    return context_.options().request.of(goes_along ? stages_of(model.group).back() : stage);
   }
   StageDevices devices{.automatic = false, .devices = {said->device}};
   if (said->device != "cpu") {
@@ -272,6 +274,22 @@ std::vector<const Measurement*> Wishes::profiled_on(ModelId model,
     }
   }
   return all;
+}
+
+StagePlaces Wishes::said_apart(ModelId model) const {
+  StagePlaces places = profiled_apart(model);
+  if (!places.empty() || kind_of(model.group).may_be_apart == nullptr) {
+    return places;
+  }
+  for (const Stage stage : stages_of(model.group)) {
+    const StageDevices said = wanted(model, stage);
+    if (said.automatic) {
+      return {};
+    }
+    const std::string& device = said.devices.front();
+    places[stage] = {.device = device, .storage = storage_of(model, stage, device)};
+  }
+  return is_apart(places) ? places : StagePlaces();
 }
 
 StagePlaces Wishes::profiled_apart(ModelId model) const {

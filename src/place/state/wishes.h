@@ -66,13 +66,16 @@ class Wishes {
   [[nodiscard]] std::vector<const Measurement*> profiled_on(ModelId model,
                                                             const std::string& device) const;
 
-  // Where a profile puts this model's stages, where they are apart as it says; else empty.
-  [[nodiscard]] StagePlaces profiled_apart(ModelId model) const;
+  // Where a model's stages are apart, and to be proven so, because a profile says so or they were
+  // named so (Kind::may_be_apart): each on the first device that was named for it; else empty.
+  [[nodiscard]] StagePlaces said_apart(ModelId model) const;
 
   // What is there now of what a profile was measured with; `digest`: of its model.
   [[nodiscard]] ProfileFacts profile_facts(const Profile& profile, std::string digest) const;
 
  private:
+  // Where a profile puts this model's stages, where they are apart as it says; else empty.
+  [[nodiscard]] StagePlaces profiled_apart(ModelId model) const;
   // The profile that is of this model: by its file; else by its name, since the file may have
   // changed; null: none.
   [[nodiscard]] const Profile* profile_of(const ModelFile& file, const std::string& digest) const;

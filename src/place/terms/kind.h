@@ -30,6 +30,10 @@ struct StageFacts {
 
   // Its memory grows with the windows that are heard together.
   bool keeps_windows = false;
+
+  // It has work of its own only where its model's stages are apart: elsewhere that is the last
+  // one's, and this one is where that is.
+  bool only_apart = false;
 };
 
 struct Kind {
@@ -48,6 +52,11 @@ struct Kind {
   // Another mynah may do it (another_mynah.h).
   bool elsewhere = false;
 
+  // Whether a model of it may have its stages apart; null: each may. Where this says so they are
+  // apart as they were proven apart, also where they are named: a device need not have room for
+  // the whole.
+  bool (*may_be_apart)(const ModelFile& file) = nullptr;
+
   // A model of the kind in a worker, where it answers what is asked of the kind alone. None is open
   // yet.
   std::unique_ptr<HostedModel> (*host)(HostServices& services);
@@ -64,5 +73,8 @@ struct Kind {
 
 // Whether its work is in windows, several of which are heard together.
 [[nodiscard]] bool hears_windows(StageGroup group);
+
+// Whether its stages stay together wherever it is.
+[[nodiscard]] bool is_whole(const ModelFile& file);
 
 }  // namespace mynah::place

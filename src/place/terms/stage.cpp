@@ -71,6 +71,11 @@ const StageFacts& facts_of(Stage stage) {
   return kind_of(stage.group).stages[stage.index];
 }
 
+bool is_whole(const ModelFile& file) {
+  const Kind& kind = kind_of(group_of(file));
+  return kind.may_be_apart != nullptr && !kind.may_be_apart(file);
+}
+
 bool hears_windows(StageGroup group) {
   return std::ranges::any_of(kind_of(group).stages, &StageFacts::keeps_windows);
 }

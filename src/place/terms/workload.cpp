@@ -37,6 +37,11 @@ bool is_wanted_exact(const ModelFile& file) {
       file);
 }
 
+int64_t lower_layers_of(const ModelFile& file) {
+  const LanguageFile* const language = std::get_if<LanguageFile>(&file);
+  return language == nullptr ? 0 : language->lower_layers;
+}
+
 StagePlaces all_on(StageGroup group, const StageDevice& where) {
   StagePlaces places;
   for (const Stage stage : stages_of(group)) {

@@ -57,6 +57,9 @@ struct LanguageFile {
   // What is taken in place of that where memory is short, half of it, a quarter and so on, but no
   // less than this; 0: nothing is.
   int64_t least_context = 0;
+  // Layers, the first ones, that are on another device than the rest where that is better, or was
+  // asked for; 0: the model is whole wherever it is (Placer::cut()).
+  int64_t lower_layers = 0;
 
   bool operator==(const LanguageFile&) const = default;
 };
@@ -98,6 +101,9 @@ template <class File>
 
 // Whether f32 arithmetic is wanted of it, where that can be chosen.
 [[nodiscard]] bool is_wanted_exact(const ModelFile& file);
+
+// Of a language model LanguageFile::lower_layers; of others 0.
+[[nodiscard]] int64_t lower_layers_of(const ModelFile& file);
 
 // Where one stage computes, and with weights of which type (none: the file's own).
 struct StageDevice {

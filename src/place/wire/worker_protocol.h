@@ -33,7 +33,7 @@ enum class Ask : uint32_t {
   OpenDetector,   // DetectorFile, StageDevice -> DetectorFacts
   OpenWindows,    // WindowsFile, StageDevice encoder, decoder ->
   OpenVoice,      // VoiceModelFile, StageDevice acoustic, vocoder -> VoiceModelFacts
-  OpenLanguage,   // LanguageFile, StageDevice -> LanguageFacts
+  OpenLanguage,   // LanguageFile, StageDevice of the lower layers, of the rest -> LanguageFacts
   CloseGroup,     // StageGroup ->
   NewDecoder,     // DecodingOptions -> uint64 decoder
   DropDecoder,    // uint64 decoder ->

@@ -43,14 +43,19 @@ class HostedLanguage final : public HostedModel {
  private:
   Result<WireWriter> open(WireReader& in) {
     LanguageFile file;
+    StageDevice lower;
     StageDevice where;
-    in(file, where);
+    in(file, lower, where);
     MYNAH_TRY_STATUS(check_read(in));
     close();
+    Backend* below = nullptr;
+    if (lower.device != where.device) {
+      MYNAH_TRY(below, host_.open(kLlmLower, lower));
+    }
     MYNAH_TRY(Backend * backend, host_.open(kLlmStage, where));
     MYNAH_TRY(const auto opened, open_writing(file.path));
     MYNAH_TRY(model_,
-              load_language(*opened, file, {.backend = *backend, .storage = where.storage}));
+              load_language(*opened, file, below, {.backend = *backend, .storage = where.storage}));
     return answer_of(model_->facts());
   }
 

@@ -19,21 +19,36 @@ namespace {
 constexpr int64_t kMostTokens = int64_t{1} << 24;  // of a vocabulary, or of a text
 
 // A step is longer for more tokens: an operation of a probe does its prompt's.
+double prompt_tokens(double /*sound_s*/, double /*window_s*/) {
+  return 32.0;
+}
+
+// Of log probabilities, as a share of their largest magnitude.
+double least_language_error(double /*sound_s*/) {
+  return 5e-3;
+}
+
 constexpr std::array kLanguageStages = {
-    StageFacts{.name = "llm",
-               .probe_work = [](double /*sound_s*/, double /*window_s*/) { return 32.0; },
-               // Of log probabilities, as a share of their largest magnitude.
-               .least_error = [](double /*sound_s*/) { return 5e-3; }}};
+    StageFacts{.name = "llm.lower",
+               .probe_work = prompt_tokens,
+               .least_error = least_language_error,
+               .only_apart = true},
+    StageFacts{.name = "llm", .probe_work = prompt_tokens, .least_error = least_language_error}};
 
 Status open_language_in(WorkerLane& worker, const ModelFile& file, const StagePlaces& places) {
   return worker.tell(Ask::OpenLanguage, load_limit(path_of(file)), std::get<LanguageFile>(file),
-                     places.at(kLlmStage));
+                     places.at(kLlmLower), places.at(kLlmStage));
+}
+
+bool may_be_cut(const ModelFile& file) {
+  return lower_layers_of(file) > 0;
 }
 
 constexpr Kind kLanguageRow{.name = "llm",
                             .stages = kLanguageStages,
                             .unit = "a token",
                             .has_types = false,
+                            .may_be_apart = may_be_cut,
                             .host = host_language,
                             .open_in = open_language_in};
 
@@ -44,22 +59,30 @@ const Kind& language_kind() {
 }
 
 Result<std::shared_ptr<const LanguageModel>> load_language(const WritingFile& opened,
-                                                           const LanguageFile& file,
+                                                           const LanguageFile& file, Backend* lower,
                                                            const StageBackend& where) {
-  return opened.load({.storage = where.storage,
-                      .precision = file.precision,
-                      .cache_folder = file.cache_folder,
-                      .context = file.context},
-                     where.backend);
+  return opened.load(
+      {.storage = where.storage,
+       .precision = file.precision,
+       .cache_folder = file.cache_folder,
+       .context = file.context,
+       .lower = {.layers = lower == nullptr ? 0 : file.lower_layers, .backend = lower}},
+      where.backend);
 }
 
-GrowingMemory memory_of_texts(const WritingFile& opened, const LanguageFile& file) {
+std::map<Stage, GrowingMemory> memory_of_texts(const WritingFile& opened,
+                                               const LanguageFile& file) {
   const int64_t trained = opened.trained_context();
   std::vector<int64_t> contexts = {file.context > 0 ? std::min(file.context, trained) : trained};
   while (file.least_context > 0 && contexts.back() / 2 >= file.least_context) {
     contexts.push_back(contexts.back() / 2);
   }
-  return memory_of_texts(opened.memory(file.precision), std::move(contexts));
+  const CutMemory memory = opened.memory(file.precision, file.lower_layers);
+  std::map<Stage, GrowingMemory> growing = {{kLlmStage, memory_of_texts(memory.upper, contexts)}};
+  if (file.lower_layers > 0) {
+    growing.emplace(kLlmLower, memory_of_texts(memory.lower, std::move(contexts)));
+  }
+  return growing;
 }
 
 Result<Probe> probe_language(const LanguageModel& model) {

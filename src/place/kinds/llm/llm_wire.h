@@ -12,7 +12,7 @@ namespace mynah::place {
 // A field that is added to one of these structs must be added here: a test counts them.
 template <class Archive>
 void wire(Archive& a, LanguageFile& v) {
-  a(v.path, v.precision, v.cache_folder, v.context, v.least_context);
+  a(v.path, v.precision, v.cache_folder, v.context, v.least_context, v.lower_layers);
 }
 
 template <class Archive>

@@ -186,13 +186,23 @@ class PlacedLanguage final : public LanguageModel {
   LanguageFacts facts_;  // the same on every device, and known while the model is let go
 };
 
+// What all stages that keep something of texts have room for; `wanted`: nothing was planned.
+int64_t planned_context(PlacementState& state, ModelId id, int64_t wanted) {
+  int64_t least = 0;
+  for (const auto& [stage, chosen] : state.planner().choices(id)) {
+    const int64_t units = chosen.plan.units;
+    least = least == 0 || (units > 0 && units < least) ? units : least;
+  }
+  return least > 0 ? least : wanted;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const LanguageModel>> place_language(
     std::shared_ptr<PlacementState> state, const LanguageFile& file,
     const std::shared_ptr<const WritingFile>& opened) {
   const ModelId id = state->context().expect(file);
-  GrowingMemory growing = memory_of_texts(*opened, file);
+  std::map<Stage, GrowingMemory> growing = memory_of_texts(*opened, file);
   state->context().note_growing(id, growing);
   // Once it was opened its context is what it is: texts may be as long as that.
   const auto context = std::make_shared<int64_t>(0);
@@ -200,29 +210,38 @@ Result<std::shared_ptr<const LanguageModel>> place_language(
                         const StagePlaces& where,
                         PlacementState& here) mutable -> Result<LanguageRungs::Opened> {
     const StageDevice& device = where.at(kLlmStage);
-    const auto planned = here.planner().choice(id, kLlmStage);
-    file.context = *context > 0 ? *context : planned ? planned->plan.units : file.context;
+    const StageDevice& lower = where.at(kLlmLower);
+    file.context = *context > 0 ? *context : planned_context(here, id, file.context);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, here.openings().worker_for(id, where));
       const StepPace pace = here.planner().step_pace(id);
-      MYNAH_TRY(auto model, open_remote_language(worker, file, device, pace));
+      MYNAH_TRY(auto model, open_remote_language(worker, file, lower, device, pace));
       return LanguageRungs::Opened{.model = std::move(model),
                                    .probe = remote_probe(std::move(worker), kLlmGroup, pace)};
+    }
+    std::shared_ptr<Backend> below;
+    if (is_apart(where)) {
+      MYNAH_TRY(below, here.openings().open_here(id, kLlmLower, lower));
     }
     MYNAH_TRY(auto backend, here.openings().open_here(id, kLlmStage, device));
     std::shared_ptr<const WritingFile> read = now.lock();
     if (read == nullptr) {
       MYNAH_TRY(read, open_writing(file.path));
     }
-    MYNAH_TRY(auto model,
-              load_language(*read, file, {.backend = *backend, .storage = device.storage}));
-    return LanguageRungs::Opened{.model = keeping(std::move(model), std::move(backend)),
-                                 .probe = {}};
+    MYNAH_TRY(auto model, load_language(*read, file, below.get(),
+                                        {.backend = *backend, .storage = device.storage}));
+    auto kept = keeping(std::move(model), std::move(backend));
+    if (below != nullptr) {
+      kept = keeping(std::move(kept), std::move(below));
+    }
+    return LanguageRungs::Opened{.model = std::move(kept), .probe = {}};
   };
   auto rungs = std::make_shared<LanguageRungs>(id, state, open);
   MYNAH_TRY(const auto model, rungs->begin());
   *context = model->facts().context;
-  growing.units = {*context};
+  for (auto& [stage, own] : growing) {
+    own.units = {*context};
+  }
   state->context().note_growing(id, std::move(growing));
   state->openings().add(hooks_of(rungs));
   return std::make_shared<const PlacedLanguage>(std::move(rungs), model->facts());

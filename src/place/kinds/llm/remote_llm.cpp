@@ -31,7 +31,8 @@ class RemoteSession final : public LanguageModel::Session {
     if (!number_) {
       MYNAH_TRY(number_, worker_->ask_for<uint64_t>(Ask::NewSession, pace_.limit(), {}));
     }
-    const StepLimit limit = pace_.limit({{kLlmStage, tokens_in(request)}});
+    const double tokens = tokens_in(request);
+    const StepLimit limit = pace_.limit({{kLlmLower, tokens}, {kLlmStage, tokens}});
     MYNAH_TRY(auto chosen, worker_->ask_for<std::vector<ChosenToken>>(
                                Ask::Write, limit, stop_here(), *number_, request));
     if (!is_possible(chosen, request, facts_)) {
@@ -67,10 +68,11 @@ class RemoteLanguage final : public LanguageModel {
 }  // namespace
 
 Result<std::shared_ptr<const LanguageModel>> open_remote_language(
-    std::shared_ptr<WorkerLane> worker, const LanguageFile& file, const StageDevice& where,
-    StepPace pace) {
-  MYNAH_TRY(LanguageFacts facts, worker->ask_for<LanguageFacts>(
-                                     Ask::OpenLanguage, load_limit(file.path), {}, file, where));
+    std::shared_ptr<WorkerLane> worker, const LanguageFile& file, const StageDevice& lower,
+    const StageDevice& where, StepPace pace) {
+  MYNAH_TRY(LanguageFacts facts,
+            worker->ask_for<LanguageFacts>(Ask::OpenLanguage, load_limit(file.path), {}, file,
+                                           lower, where));
   if (!is_possible(facts)) {
     worker->refuse_answer();
   }
