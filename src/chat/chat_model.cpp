@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,9 +39,6 @@ std::vector<ReplyTool> tools_of(const ChatRequest::Json& tools) {
   }
   return all;
 }
-
-// Places of a grammar: those of a schema with some twenty properties.
-constexpr int kLookedAhead = 512;
 
 }  // namespace
 
@@ -82,11 +78,6 @@ GenerationTask ChatModel::task_of(const Asked& asked, const ChatRequest& request
 Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatObserver& observer,
                                  const std::stop_token& stop) {
   GenerationTask task = task_of(asked, request);
-  // Looks ahead while the prompt is read, so that the first tokens do not wait for it.
-  std::jthread ahead;
-  if (asked.content != nullptr) {
-    ahead = std::jthread([constraint = asked.content] { constraint->prepare(kLookedAhead); });
-  }
   std::ranges::for_each(asked.notes, [&](const ReplyNote& note) { observer.on_note(note); });
   MYNAH_TRY_STATUS(observer.on_begin(std::ssize(task.prompt), context_of(request)));
   const auto stream =
@@ -163,17 +154,34 @@ Status ChatModel::add_rule(const ChatRequest& request, const ThinkingPlan& think
                    .content = nullptr,
                    .calls = {}};
   if (request.constraint) {
-    MYNAH_TRY(asked.content, constraints_.answer(*request.constraint));
-    rules.content = asked.content;
+    MYNAH_TRY(rules.content, constraints_.answer(*request.constraint));
   } else if (!asked.options.tools.empty()) {
-    MYNAH_TRY(auto calls,
-              constraints_.calls(asked.format.calls, asked.options.tools, !request.one_call));
-    rules.calls = std::move(calls.rules);
-    std::ranges::move(calls.notes, std::back_inserter(asked.notes));
+    MYNAH_TRY_STATUS(add_calls(request, asked, rules));
   }
   if (rules.content != nullptr || rules.calls.constraint != nullptr || rules.most_thought >= 0) {
     asked.rule = std::make_shared<ReplyRule>(std::move(rules), prompt_.tokenizer());
   }
+  return {};
+}
+
+Status ChatModel::add_calls(const ChatRequest& request, Asked& asked, ReplyRules& rules) {
+  ReplyConstraints::CallWish wish{.several = !request.one_call,
+                                  .must_come = request.must_call.has_value(),
+                                  .behind_thought = !thoughts_.begin.empty()};
+  std::vector<ReplyTool> tools = asked.options.tools;
+  if (!request.must_call.value_or("").empty()) {
+    std::erase_if(tools, [&](const ReplyTool& tool) { return tool.name != *request.must_call; });
+  }
+  MYNAH_TRY(auto calls, constraints_.calls(asked.format.calls, tools, wish));
+  std::ranges::move(calls.notes, std::back_inserter(asked.notes));
+  if (!wish.must_come) {
+    rules.calls = std::move(calls.rules);
+    return {};
+  }
+  rules.content = std::move(calls.rules.constraint);
+  rules.may_think = rules.most_thought != 0;
+  // Calls are what begins there.
+  rules.thoughts.answer.clear();
   return {};
 }
 

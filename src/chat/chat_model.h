@@ -52,9 +52,8 @@ class ChatModel {
     std::vector<int64_t> forks;  // GenerationTask::forks
     ReplyFormat format;
     ReplyOptions options;
-    std::shared_ptr<ReplyRule> rule;                     // null: none
-    std::shared_ptr<const grammar::Constraint> content;  // of the answer; null: none
-    int64_t most_tokens = 0;                             // as GenerationOptions has it
+    std::shared_ptr<ReplyRule> rule;  // null: none
+    int64_t most_tokens = 0;          // as GenerationOptions has it
     std::vector<ReplyNote> notes;
   };
 
@@ -69,6 +68,8 @@ class ChatModel {
   [[nodiscard]] Result<Asked> ask(ChatRequest& request) const;
   [[nodiscard]] Status add_rule(const ChatRequest& request, const ThinkingPlan& thinking,
                                 Asked& asked);
+  // Calls of the request's tools.
+  [[nodiscard]] Status add_calls(const ChatRequest& request, Asked& asked, ReplyRules& rules);
   // What of a reply is known once it has ended.
   void add_notes(const Asked& asked, ChatReply& reply) const;
   // Tokens as their text shows them.

@@ -59,6 +59,8 @@ struct ChatRequest {
   Json template_arguments = Json::object();
   // Written of one call alone, where tools may be called.
   bool one_call = false;
+  // A call must come: of the tool of that name, or of any where it is empty. None: one may.
+  std::optional<std::string> must_call;
   Thinking thinking;
   TooLong too_long = TooLong::Refuse;
   int64_t context = 0;  // that is counted on, where the model has more; 0: all that it has

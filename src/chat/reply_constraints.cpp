@@ -40,8 +40,9 @@ Spellings controls_of(const TextTokenizer& tokenizer) {
   return controls;
 }
 
-std::string key_of(const CallFormat& format, const std::vector<ReplyTool>& tools, bool several) {
-  ChatRequest::Json key = {format.name, several};
+std::string key_of(const CallFormat& format, const std::vector<ReplyTool>& tools,
+                   ReplyConstraints::CallWish wish) {
+  ChatRequest::Json key = {format.name, wish.several, wish.must_come, wish.behind_thought};
   for (const ReplyTool& tool : tools) {
     key.push_back({tool.name, tool.parameters, tool.strict});
   }
@@ -69,8 +70,12 @@ Result<std::shared_ptr<const grammar::Constraint>> ReplyConstraints::answer(
 }
 
 Result<CallRules> ReplyConstraints::rules_of(const CallFormat& format,
-                                             const std::vector<ReplyTool>& tools, bool several) {
-  MYNAH_TRY(const CallConstraint calls, call_constraint(format, tools, several));
+                                             const std::vector<ReplyTool>& tools, CallWish wish) {
+  MYNAH_TRY(CallConstraint calls, call_constraint(format, tools, wish.several));
+  if (wish.must_come) {
+    calls.behind = calls_with_begin(format, std::move(calls), wish.behind_thought);
+    calls.begins.clear();
+  }
   std::vector<std::string> ends;
   for (const int32_t end : tokenizer_->special().reply_ends) {
     ends.push_back(control_token(tokenizer_->bytes(end)));
@@ -87,11 +92,11 @@ Result<CallRules> ReplyConstraints::rules_of(const CallFormat& format,
 
 Result<ReplyConstraints::Calls> ReplyConstraints::make_calls(const CallFormat& format,
                                                              std::vector<ReplyTool> tools,
-                                                             bool several) {
+                                                             CallWish wish) {
   Calls made;
-  auto rules = rules_of(format, tools, several);
+  auto rules = rules_of(format, tools, wish);
   for (size_t i = 0; i < tools.size() && !rules; ++i) {
-    const auto alone = rules_of(format, {tools[i]}, several);
+    const auto alone = rules_of(format, {tools[i]}, wish);
     if (alone) {
       continue;
     }
@@ -103,10 +108,12 @@ Result<ReplyConstraints::Calls> ReplyConstraints::make_calls(const CallFormat& f
                           .text = fmt::format("calls of {} are not kept to its schema: {}",
                                               tools[i].name, alone.error().message)});
     tools[i].parameters = R"({"type": "object"})";
-    rules = rules_of(format, tools, several);
+    rules = rules_of(format, tools, wish);
   }
   if (rules) {
     made.rules = *std::move(rules);
+  } else if (wish.must_come) {
+    return std::unexpected(std::move(rules).error());
   } else if (made.notes.empty()) {
     made.notes.push_back(
         {.code = "call_not_kept_to_schema",
@@ -117,8 +124,8 @@ Result<ReplyConstraints::Calls> ReplyConstraints::make_calls(const CallFormat& f
 
 Result<ReplyConstraints::Calls> ReplyConstraints::calls(const CallFormat& format,
                                                         const std::vector<ReplyTool>& tools,
-                                                        bool several) {
-  std::string key = key_of(format, tools, several);
+                                                        CallWish wish) {
+  std::string key = key_of(format, tools, wish);
   {
     const std::lock_guard lock(mutex_);
     const auto known = std::ranges::find(calls_, key, &Entry::key);
@@ -127,7 +134,7 @@ Result<ReplyConstraints::Calls> ReplyConstraints::calls(const CallFormat& format
       return known->calls;
     }
   }
-  MYNAH_TRY(Calls made, make_calls(format, tools, several));
+  MYNAH_TRY(Calls made, make_calls(format, tools, wish));
   constexpr size_t kMost = 16;
   const std::lock_guard lock(mutex_);
   calls_.push_front({.key = std::move(key), .calls = made});

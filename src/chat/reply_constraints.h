@@ -34,10 +34,18 @@ class ReplyConstraints {
     std::vector<ReplyNote> notes;  // what calls do not keep to
   };
 
-  // Calls of these tools, one or with `several` any number. A tool whose schema cannot be followed
-  // may have any arguments, and it is noted; one that is strict is refused as its schema is.
+  // How calls are written.
+  struct CallWish {
+    bool several = false;         // any number of them, else one
+    bool must_come = false;       // from where the content begins: CallRules::begins has nothing
+    bool behind_thought = false;  // a thought may stand before those
+  };
+
+  // Calls of these tools. A tool whose schema cannot be followed may have any arguments, and it is
+  // noted; one that is strict is refused as its schema is, and so is what must come and cannot be
+  // followed.
   [[nodiscard]] Result<Calls> calls(const CallFormat& format, const std::vector<ReplyTool>& tools,
-                                    bool several);
+                                    CallWish wish);
 
  private:
   struct Entry {
@@ -47,9 +55,9 @@ class ReplyConstraints {
 
   [[nodiscard]] Result<std::shared_ptr<const grammar::TokenVocabulary>> vocabulary();
   [[nodiscard]] Result<Calls> make_calls(const CallFormat& format, std::vector<ReplyTool> tools,
-                                         bool several);
+                                         CallWish wish);
   [[nodiscard]] Result<CallRules> rules_of(const CallFormat& format,
-                                           const std::vector<ReplyTool>& tools, bool several);
+                                           const std::vector<ReplyTool>& tools, CallWish wish);
 
   std::shared_ptr<const TextTokenizer> tokenizer_;
   Spellings controls_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "chat/reply/reply_markers.h"
+#include "text/grammar/token_set.h"
 
 namespace mynah {
 namespace {
@@ -32,8 +33,10 @@ ReplyRule::ReplyRule(ReplyRules rules, const TextTokenizer& tokenizer)
       bits_((static_cast<size_t>(tokenizer.size()) + 31) / 32) {
   Fixed fixed;
   fixed.thought_begin = stream_of(tokenizer, rules.thoughts.begin);
-  fixed.thought_end = stream_of(tokenizer, rules.thoughts.end);
-  fixed.end_tokens = tokens_of(tokenizer, rules.thoughts.end);
+  const std::string thought_end = rules.thoughts.end + rules.thoughts.answer;
+  fixed.thought_end = stream_of(tokenizer, thought_end);
+  fixed.begin_tokens = tokens_of(tokenizer, rules.thoughts.begin);
+  fixed.end_tokens = tokens_of(tokenizer, thought_end);
   fixed.longest = std::max(fixed.thought_begin.size(), fixed.thought_end.size());
   for (const std::string& begin : rules.calls.begins) {
     fixed.longest = std::max(fixed.longest, begin.size());
@@ -42,6 +45,9 @@ ReplyRule::ReplyRule(ReplyRules rules, const TextTokenizer& tokenizer)
              std::ranges::find(rules.calls.begins, "") != rules.calls.begins.end();
   if (rules.content != nullptr && !thinks_) {
     state_.emplace(rules.content);
+    if (rules.may_think && !fixed.begin_tokens.empty()) {
+      beginning_ = 0;
+    }
   }
   fixed.rules = std::move(rules);
   fixed_ = std::make_shared<const Fixed>(std::move(fixed));
@@ -49,7 +55,7 @@ ReplyRule::ReplyRule(ReplyRules rules, const TextTokenizer& tokenizer)
 
 std::span<const uint32_t> ReplyRule::only(int32_t token) {
   std::ranges::fill(bits_, 0);
-  bits_[static_cast<size_t>(token) / 32] = 1U << (static_cast<uint32_t>(token) % 32);
+  grammar::set_token_bit(bits_, token);
   return bits_;
 }
 
@@ -60,14 +66,16 @@ std::span<const uint32_t> ReplyRule::allowed() {
     return only(fixed_->end_tokens[ending_]);
   }
   if (!state_) {
-    return {};
+    return beginning_ ? only(fixed_->begin_tokens[*beginning_]) : std::span<const uint32_t>();
   }
   // Where no token may come the text ends: what was written so far fits, and nothing goes on.
   if (!state_->mask(bits_)) {
-    std::ranges::fill(bits_, 0);
     for (const int32_t end : state_->constraint().vocabulary().ends()) {
-      bits_[static_cast<size_t>(end) / 32] |= 1U << (static_cast<uint32_t>(end) % 32);
+      grammar::set_token_bit(bits_, end);
     }
+  }
+  if (beginning_) {
+    grammar::set_token_bit(bits_, fixed_->begin_tokens[*beginning_]);
   }
   return bits_;
 }
@@ -126,7 +134,30 @@ void ReplyRule::take_in_content() {
   }
 }
 
+bool ReplyRule::takes_beginning(int32_t token) {
+  if (!beginning_) {
+    return false;
+  }
+  if (fixed_->begin_tokens[*beginning_] != token) {
+    beginning_.reset();
+    return false;
+  }
+  // What else begins so may still come.
+  if (state_ && !state_->accept(token)) {
+    state_.reset();
+  }
+  if (++*beginning_ == fixed_->begin_tokens.size()) {
+    beginning_.reset();
+    state_.reset();
+    thinks_ = true;
+  }
+  return true;
+}
+
 void ReplyRule::take(int32_t token) {
+  if (takes_beginning(token)) {
+    return;
+  }
   if (state_) {
     // A mask had it, so it is taken; where the grammar has too many readings mask() says so next.
     (void)state_->accept(token);

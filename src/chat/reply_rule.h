@@ -29,6 +29,7 @@ struct ReplyRules {
   bool thinks = false;        // the prompt began a thought
   int64_t most_thought = -1;  // tokens of thoughts, after which one is ended; -1: any
   std::shared_ptr<const grammar::Constraint> content;  // from its beginning; null: any
+  bool may_think = false;  // a thought may stand before that, where the prompt began none
   CallRules calls;
 };
 
@@ -55,10 +56,13 @@ class ReplyRule final : public TokenRule {
     ReplyRules rules;
     std::string thought_begin;  // streams
     std::string thought_end;
-    std::vector<int32_t> end_tokens;  // that end a thought
-    size_t longest = 0;               // marker
+    std::vector<int32_t> begin_tokens;  // that begin a thought
+    std::vector<int32_t> end_tokens;    // that end it
+    size_t longest = 0;                 // marker
   };
 
+  // Whether a thought begins, or may with the next tokens, where a form is for what follows it.
+  bool takes_beginning(int32_t token);
   void take_in_thought(int32_t token);
   void take_in_content();
   // Calls from here on, of which that much is there.
@@ -69,6 +73,7 @@ class ReplyRule final : public TokenRule {
   const TextTokenizer* tokenizer_;
   std::shared_ptr<const Fixed> fixed_;
   std::optional<grammar::ConstraintState> state_;
+  std::optional<size_t> beginning_;  // of begin_tokens that came, while a thought may begin
   bool thinks_ = false;
   bool is_bare_ = false;  // content begins, and with an object it is a call
   bool ended_thought_ = false;

@@ -73,12 +73,13 @@ const char* word_of(Effort effort) {
 ThoughtMarkers thought_markers(const std::string& template_source, const ReplyFormat& format) {
   if (format.calls.shape == CallShape::Harmony) {
     return {.begin = "<|channel|>analysis<|message|>",
-            .end = "<|end|><|start|>assistant<|channel|>final<|message|>"};
+            .end = "<|end|>",
+            .answer = "<|start|>assistant<|channel|>final<|message|>"};
   }
   const bool thinks =
       !format.thoughts.begin.empty() &&
       (template_source.contains(format.thoughts.begin) ||
-       template_source.contains(format.thoughts.end) ||
+       template_source.contains(format.thoughts.end) || knows(template_source, kEffort) ||
        std::ranges::any_of(kSwitches, [&](auto name) { return knows(template_source, name); }));
   return thinks ? ThoughtMarkers{.begin = format.thoughts.begin, .end = format.thoughts.end}
                 : ThoughtMarkers();

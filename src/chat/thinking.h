@@ -13,7 +13,8 @@ namespace mynah {
 // How thoughts begin and end in a model's text, and whether it has any.
 struct ThoughtMarkers {
   std::string begin;
-  std::string end;  // with what begins the answer, where that takes more than the thought's end
+  std::string end;
+  std::string answer = {};  // what begins the answer behind it, where that takes more than the end
 };
 
 // Empty where the template's model does not think.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "chat/chat_prompt.h"
@@ -69,12 +69,18 @@ class ReplyRuleTest : public ::testing::Test {
     return std::ranges::find(ends, token) != ends.end();
   }
 
-  // Text that the rule leaves, drawn; what ends strings and objects comes more often. "": it did
-  // not end in time.
-  std::string written(ReplyRule& rule, std::mt19937& random) const {
+  // Text that the rule leaves, drawn; what ends strings and objects comes more often. Where all may
+  // come it is that of a thought, with its end. "": it did not end in time.
+  std::string written(ReplyRule& rule, std::mt19937& random,
+                      const std::string& thought = "") const {
     std::string text;
     for (int i = 0; i < 600; ++i) {
       std::vector<int32_t> tokens = allowed(rule);
+      if (tokens.empty() && !thought.empty()) {
+        take(rule, thought);
+        text += thought;
+        continue;
+      }
       EXPECT_FALSE(tokens.empty());
       const auto closes = [&](int32_t token) {
         return is_end(token) || std::string("\"}])<`").contains(tokenizer().bytes(token).front());
@@ -92,6 +98,29 @@ class ReplyRuleTest : public ::testing::Test {
     return {};
   }
 
+  // The message that a text of the format is, of one call or more.
+  static ReplyMessage called(const CallFormat& format, const std::string& text) {
+    ReplyOptions options;
+    options.tools = kTools;
+    ReplyParser parser(reply_format(format.name, "think"), options);
+    static_cast<void>(parser.push({.text = text, .is_control = false}));
+    static_cast<void>(parser.finish());
+    EXPECT_FALSE(parser.message().calls.empty()) << text;
+    for (const ToolCall& call : parser.message().calls) {
+      EXPECT_TRUE(call.valid) << text << "\n" << call.name << call.arguments;
+      const auto arguments = nlohmann::json::parse(call.arguments, nullptr, false);
+      if (call.name == "get_weather") {
+        EXPECT_TRUE(arguments["days"].is_number_integer() && arguments["days"] >= 1 &&
+                    arguments["days"] <= 9)
+            << text;
+        EXPECT_TRUE(arguments["city"] == "Bern" || arguments["city"] == "Rom") << text;
+      } else {
+        EXPECT_EQ(call.name, "stop") << text;
+      }
+    }
+    return parser.message();
+  }
+
   test::TemporaryFolder folder_;
   std::unique_ptr<ChatPrompt> prompt_;
 };
@@ -102,7 +131,7 @@ TEST_F(ReplyRuleTest, CallsKeepToTheirSchemaInEveryFormat) {
   ReplyConstraints constraints(prompt_->shared_tokenizer());
   for (const CallFormat& format : call_formats()) {
     SCOPED_TRACE(format.name);
-    auto calls = constraints.calls(format, kTools, false);
+    auto calls = constraints.calls(format, kTools, {.several = false});
     ASSERT_TRUE(calls) << calls.error().message;
     EXPECT_TRUE(calls->notes.empty());
     // A fence and a header stand at a line's beginning.
@@ -121,32 +150,93 @@ TEST_F(ReplyRuleTest, CallsKeepToTheirSchemaInEveryFormat) {
         continue;
       }
       ++whole;
-      ReplyOptions options;
-      options.tools = kTools;
-      ReplyParser parser(reply_format(format.name, "think"), options);
-      static_cast<void>(parser.push({.text = before + begin + text, .is_control = false}));
-      static_cast<void>(parser.finish());
-      const ReplyMessage& message = parser.message();
-      ASSERT_EQ(message.calls.size(), 1U) << text;
-      ASSERT_TRUE(message.calls[0].valid) << text << "\n"
-                                          << message.calls[0].name << message.calls[0].arguments;
-      const auto arguments = nlohmann::json::parse(message.calls[0].arguments);
-      if (message.calls[0].name == "get_weather") {
-        EXPECT_TRUE(arguments["days"].is_number_integer() && arguments["days"] >= 1 &&
-                    arguments["days"] <= 9)
-            << text;
-        EXPECT_TRUE(arguments["city"] == "Bern" || arguments["city"] == "Rom") << text;
-      } else {
-        EXPECT_EQ(message.calls[0].name, "stop") << text;
-      }
+      EXPECT_EQ(called(format, before + begin + text).calls.size(), 1U) << text;
     }
     EXPECT_GT(whole, 0);
   }
 }
 
+// Calls that must come are written from the first token on, in every family's format; where the
+// model thinks, behind a thought or without one.
+TEST_F(ReplyRuleTest, CallsThatMustComeBeginTheContentInEveryFormat) {
+  std::mt19937 random(11);
+  ReplyConstraints constraints(prompt_->shared_tokenizer());
+  size_t most = 0;
+  for (const CallFormat& format : call_formats()) {
+    SCOPED_TRACE(format.name);
+    const ThoughtMarkers thoughts =
+        thought_markers(std::string(test::kTinyTemplate), reply_format(format.name, "think"));
+    ASSERT_FALSE(thoughts.end.empty());
+    int whole = 0;
+    for (int i = 0; i < 5; ++i) {
+      const bool thinks = i >= 2;
+      const bool several = i % 2 > 0;
+      const auto calls = constraints.calls(
+          format, kTools, {.several = several, .must_come = true, .behind_thought = thinks});
+      ASSERT_TRUE(calls) << calls.error().message;
+      EXPECT_TRUE(calls->notes.empty());
+      EXPECT_TRUE(calls->rules.begins.empty());
+      ReplyRule rule(
+          {.thoughts = thinks ? ThoughtMarkers{.begin = thoughts.begin, .end = thoughts.end}
+                              : ThoughtMarkers(),
+           .content = calls->rules.constraint,
+           .may_think = thinks,
+           .calls = {}},
+          tokenizer());
+      ASSERT_FALSE(rule.allowed().empty());
+      std::string text = i == 2 || i == 3 ? thoughts.begin : "";
+      for (const int32_t token : tokens_of(text)) {
+        EXPECT_THAT(allowed(rule), testing::Contains(token));
+        rule.take(token);
+      }
+      text += written(rule, random, "I see. " + thoughts.end);
+      if (text.empty() || text == thoughts.begin) {
+        continue;
+      }
+      ++whole;
+      const ReplyMessage message = called(format, text);
+      EXPECT_EQ(message.content, "") << text;
+      EXPECT_TRUE(several || message.calls.size() == 1) << text;
+      EXPECT_EQ(text.starts_with(thoughts.begin), message.reasoning.starts_with("I see.")) << text;
+      most = std::max(most, message.calls.size());
+    }
+    EXPECT_GT(whole, 0);
+  }
+  EXPECT_GT(most, 1U);
+}
+
+TEST_F(ReplyRuleTest, AThoughtBeforeCallsThatMustComeHasItsTokens) {
+  ReplyConstraints constraints(prompt_->shared_tokenizer());
+  const auto calls = constraints.calls(reply_format("hermes", "think").calls, kTools,
+                                       {.must_come = true, .behind_thought = true});
+  ASSERT_TRUE(calls);
+  const auto rule_of = [&](bool may_think) {
+    return ReplyRule({.thoughts = {.begin = "<think>", .end = "</think>"},
+                      .most_thought = 1,
+                      .content = calls->rules.constraint,
+                      .may_think = may_think,
+                      .calls = {}},
+                     tokenizer());
+  };
+  const int32_t think = tokens_of("<think>").front();
+  const int32_t end = tokens_of("</think>").front();
+  ReplyRule rule = rule_of(true);
+  EXPECT_THAT(allowed(rule), testing::Contains(think));
+  rule.take(think);
+  EXPECT_TRUE(rule.allowed().empty());
+  take(rule, "x");
+  EXPECT_EQ(allowed(rule), std::vector<int32_t>{end});
+  rule.take(end);
+  EXPECT_THAT(allowed(rule), testing::Contains(tokens_of("<tool_call>").front()));
+  EXPECT_THAT(allowed(rule), testing::Not(testing::Contains(think))) << "one thought is enough";
+  ReplyRule off = rule_of(false);
+  EXPECT_THAT(allowed(off), testing::Not(testing::Contains(think)));
+}
+
 TEST_F(ReplyRuleTest, AnObjectAtTheBeginningIsACallWhereTheFamilyWritesItSo) {
   ReplyConstraints constraints(prompt_->shared_tokenizer());
-  const auto calls = constraints.calls(reply_format("llama3", "think").calls, kTools, true);
+  const auto calls =
+      constraints.calls(reply_format("llama3", "think").calls, kTools, {.several = true});
   ASSERT_TRUE(calls);
   const auto rule_of = [&] {
     return ReplyRule({.thoughts = {}, .content = nullptr, .calls = calls->rules}, tokenizer());
@@ -161,7 +251,8 @@ TEST_F(ReplyRuleTest, AnObjectAtTheBeginningIsACallWhereTheFamilyWritesItSo) {
 
 TEST_F(ReplyRuleTest, AMarkerInAThoughtBeginsNoCall) {
   ReplyConstraints constraints(prompt_->shared_tokenizer());
-  const auto calls = constraints.calls(reply_format("hermes", "think").calls, kTools, true);
+  const auto calls =
+      constraints.calls(reply_format("hermes", "think").calls, kTools, {.several = true});
   ASSERT_TRUE(calls);
   ReplyRule rule({.thoughts = {.begin = "<think>", .end = "</think>"},
                   .content = nullptr,
@@ -178,13 +269,13 @@ TEST_F(ReplyRuleTest, AToolThatCannotBeKeptToIsNotedOrRefused) {
   std::vector<ReplyTool> tools = kTools;
   tools[0].parameters = R"({"type": "object", "properties": {"a": {"not": {}}}})";
   const CallFormat format = reply_format("hermes", "think").calls;
-  const auto noted = constraints.calls(format, tools, true);
+  const auto noted = constraints.calls(format, tools, {.several = true});
   ASSERT_TRUE(noted) << noted.error().message;
   ASSERT_EQ(noted->notes.size(), 1U);
   EXPECT_NE(noted->notes[0].text.find("get_weather"), std::string::npos);
   EXPECT_NE(noted->rules.constraint, nullptr);
   tools[0].strict = true;
-  const auto refused = constraints.calls(format, tools, true);
+  const auto refused = constraints.calls(format, tools, {.several = true});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("get_weather"), std::string::npos);
 }

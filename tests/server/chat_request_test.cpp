@@ -17,7 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using Object = nlohmann::ordered_json;
-using Source = grammar::ConstraintSource;
 
 constexpr const char* kTool =
     R"({"type": "function", "function": {"name": "turn_on", "parameters":
@@ -171,20 +170,17 @@ TEST(ChatRequest, WhatIsLongIsRefusedInAFewWords) {
   }
 }
 
-TEST(AnswerRules, ACallThatMustComeIsASchemaOfAllToolsThatMayBe) {
-  const auto request =
-      chat_of(std::string(R"("tool_choice": "required", "tools": [)") + kTool + "]");
+TEST(AnswerRules, ACallThatMustComeIsTheModelsOwn) {
+  const std::string tools = std::string(R"("tools": [)") + kTool + "]";
+  const auto request = chat_of(R"("tool_choice": "required", )" + tools);
   ASSERT_TRUE(request) << request.error().error.message;
-  EXPECT_EQ(request->rules.content, ContentIs::Call);
-  EXPECT_THAT(request->rules.callable, testing::ElementsAre("turn_on"));
-  ASSERT_TRUE(request->chat.constraint);
-  EXPECT_EQ(request->chat.constraint->kind, Source::Kind::JsonSchema);
-  const Object schema = Object::parse(request->chat.constraint->text);
-  EXPECT_EQ(schema["anyOf"].size(), 1U);
-  EXPECT_EQ(schema["anyOf"][0]["properties"]["name"]["const"], "turn_on");
-  EXPECT_EQ(schema["anyOf"][0]["properties"]["arguments"]["$ref"], "#/$defs/s0");
-  EXPECT_EQ(schema["$defs"]["s0"]["properties"]["lamp"]["$ref"], "#/$defs/s0/$defs/lamp");
-  EXPECT_TRUE(grammar::grammar_of(*request->chat.constraint));
+  EXPECT_EQ(request->rules.content, ContentIs::Text);
+  EXPECT_EQ(request->chat.must_call, "");
+  EXPECT_FALSE(request->chat.constraint);
+  const auto named = chat_of(R"("tool_choice": {"name": "turn_on"}, )" + tools);
+  ASSERT_TRUE(named) << named.error().error.message;
+  EXPECT_EQ(named->chat.must_call, "turn_on");
+  EXPECT_FALSE(chat_of(tools)->chat.must_call);
 }
 
 TEST(AnswerRules, AnAnswerThatIsBoundMayStillBeACall) {
@@ -199,7 +195,11 @@ TEST(AnswerRules, AnAnswerThatIsBoundMayStillBeACall) {
   const auto both = chat_of(format + R"(, "tools": [)" + kTool + "]");
   ASSERT_TRUE(both) << both.error().error.message;
   EXPECT_EQ(both->rules.content, ContentIs::CallOrAnswer);
-  EXPECT_EQ(Object::parse(both->chat.constraint->text)["anyOf"].size(), 2U);
+  const Object schema = Object::parse(both->chat.constraint->text);
+  ASSERT_EQ(schema["anyOf"].size(), 2U);
+  EXPECT_EQ(schema["anyOf"][0]["properties"]["name"]["const"], "turn_on");
+  EXPECT_EQ(schema["anyOf"][0]["properties"]["arguments"]["$ref"], "#/$defs/s0");
+  EXPECT_EQ(schema["$defs"]["s0"]["properties"]["lamp"]["$ref"], "#/$defs/s0/$defs/lamp");
   EXPECT_TRUE(grammar::grammar_of(*both->chat.constraint));
   const auto none = chat_of(format + R"(, "tool_choice": "none", "tools": [)" + kTool + "]");
   ASSERT_TRUE(none);

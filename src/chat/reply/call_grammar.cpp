@@ -347,4 +347,20 @@ Result<CallConstraint> call_constraint(const CallFormat& format,
   return CallConstraint{.begins = begins_of(format), .behind = std::move(all)};
 }
 
+CallGrammar calls_with_begin(const CallFormat& format, CallConstraint calls, bool behind_thought) {
+  CallGrammar all = sequence({});
+  if (behind_thought && format.shape == CallShape::Harmony) {
+    // The thought was a message of its own.
+    all.parts.push_back(wrapped(Kind::Optional, literal("<|start|>assistant")));
+  } else if (behind_thought) {
+    // As templates write them behind a thought.
+    all.parts.push_back(
+        {.kind = Kind::Choice, .text = {}, .parts = {literal(""), literal("\n"), literal("\n\n")}});
+  }
+  // Llama's first one is that of code.
+  all.parts.push_back(literal(calls.begins.back()));
+  all.parts.push_back(std::move(calls.behind));
+  return all;
+}
+
 }  // namespace mynah

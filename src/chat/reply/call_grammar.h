@@ -41,4 +41,9 @@ struct CallConstraint {
                                                      const std::vector<ReplyTool>& tools,
                                                      bool several);
 
+// The same from where the content begins, for calls that must come. `behind_thought`: a thought may
+// stand before them.
+[[nodiscard]] CallGrammar calls_with_begin(const CallFormat& format, CallConstraint calls,
+                                           bool behind_thought);
+
 }  // namespace mynah

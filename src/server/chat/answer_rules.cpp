@@ -210,26 +210,25 @@ std::expected<AnswerRules, FieldError> answer_rules(
               ? std::string("tool_choice: wanted tools to call, found none")
               : fmt::format("tool_choice: no tool is called {}", shortened(choice.name)));
     }
-  } else if (!may_call || !answer) {
+    rules.must_call = choice.name;
+    return rules;
+  }
+  if (!may_call || !answer) {
     rules.constraint = std::move(answer);
     return rules;
-  } else if (!joins(*answer)) {
+  }
+  if (!joins(*answer)) {
     return unsupported("tools",
                        "tools: an answer that keeps to a grammar cannot call tools as well; "
                        "wanted one of them, or a JSON schema in place of the grammar");
   }
   OneOfSchemas choices;
   for (const Json& tool : tools) {
-    if (choice.name.empty() || tool_name(tool) == choice.name) {
-      rules.callable.push_back(tool_name(tool));
-      choices.add_call(rules.callable.back(), parameters_of(tool));
-    }
+    rules.callable.push_back(tool_name(tool));
+    choices.add_call(rules.callable.back(), parameters_of(tool));
   }
-  rules.content = ContentIs::Call;
-  if (choice.kind == Kind::Auto) {
-    choices.add(schema_of(*answer));
-    rules.content = ContentIs::CallOrAnswer;
-  }
+  choices.add(schema_of(*answer));
+  rules.content = ContentIs::CallOrAnswer;
   rules.constraint = schema_source(std::move(choices).whole());
   return rules;
 }

@@ -17,12 +17,13 @@ namespace mynah::server {
 // What a reply's content is, by the constraint that it was written by.
 enum class ContentIs : uint8_t {
   Text,
-  Call,          // of a tool, as an object: {"name": "f", "arguments": {...}}
-  CallOrAnswer,  // that, or what the answer was to keep to
+  CallOrAnswer,  // of a tool, as an object: {"name": "f", "arguments": {...}}; or what the answer
+                 // was to keep to
 };
 
 struct AnswerRules {
   std::optional<grammar::ConstraintSource> constraint;
+  std::optional<std::string> must_call;  // ChatRequest::must_call
   ContentIs content = ContentIs::Text;
   std::vector<std::string> callable;  // tools' names; where the content may be a call
 };
@@ -53,10 +54,10 @@ read_response_format(const nlohmann::ordered_json* format);
 [[nodiscard]] grammar::ConstraintSource schema_source(const nlohmann::ordered_json& schema,
                                                       bool strict = false);
 
-// The rules of a reply that may call `tools` and whose answer keeps to `answer`: a call that must
-// come, or may come in place of an answer that is bound, is written as an object, which every
-// family's model can. Unsupported where one rule leaves no way for the other; InvalidInput for a
-// tool that is not among them.
+// The rules of a reply that may call `tools` and whose answer keeps to `answer`: a call that may
+// come in place of an answer that is bound is written as an object, which every family's model can;
+// where one must come there is no answer. Unsupported where one rule leaves no way for the other;
+// InvalidInput for a tool that is not among them.
 [[nodiscard]] std::expected<AnswerRules, FieldError> answer_rules(
     const nlohmann::ordered_json& tools, const ToolChoice& choice,
     std::optional<grammar::ConstraintSource> answer);

@@ -270,6 +270,7 @@ void apply(AnswerRules rules, const ToolChoice& choice, CompletionRequest& reque
     request.chat.tools = Json::array();
   }
   request.chat.constraint = std::exchange(rules.constraint, std::nullopt);
+  request.chat.must_call = rules.must_call;
   request.rules = std::move(rules);
 }
 

@@ -124,7 +124,7 @@ std::string refused_part(const CompletionRequest& request, const Error& error) {
     return "tools";
   }
   if (!request.chat.constraint) {
-    return {};
+    return request.chat.must_call ? "tools" : "";
   }
   if (request.chat.constraint->kind == grammar::ConstraintSource::Kind::Gbnf) {
     return "grammar";
