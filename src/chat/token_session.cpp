@@ -9,7 +9,6 @@
 
 #include "nn/decode/sampling.h"
 #include "tensor/device_error.h"
-#include "text/grammar/constraint.h"
 
 namespace mynah {
 namespace {
@@ -17,42 +16,6 @@ namespace {
 std::unexpected<Error> refuse(const std::string& what) {
   return fail(ErrorCode::InvalidInput, "a step with " + what);
 }
-
-// Rows of what ops::sample() adds to the logits, one for each wish that leaves tokens out.
-class Masks {
- public:
-  explicit Masks(int64_t vocabulary) : vocabulary_(static_cast<size_t>(vocabulary)) {}
-
-  // The row's number.
-  int32_t add(const std::vector<uint32_t>& allowed) {
-    const size_t begin = values_.size();
-    values_.resize(begin + vocabulary_);
-    grammar::write_mask_row(allowed, std::span(values_).subspan(begin));
-    return rows_++;
-  }
-
-  // The row that leaves all: of those without a mask of their own, where there are masks at all.
-  int32_t all() {
-    if (all_ < 0) {
-      all_ = rows_++;
-      values_.resize(values_.size() + vocabulary_, 0.0F);
-    }
-    return all_;
-  }
-
-  [[nodiscard]] bool empty() const { return values_.empty(); }
-
-  [[nodiscard]] Tensor upload(Backend& backend) const {
-    return ops::from_host(backend, std::span<const float>(values_),
-                          {rows_, static_cast<int64_t>(vocabulary_)});
-  }
-
- private:
-  size_t vocabulary_;
-  int32_t rows_ = 0;
-  int32_t all_ = -1;
-  std::vector<float> values_;
-};
 
 double log_sum_exp(std::span<const float> logits) {
   const float highest = *std::ranges::max_element(logits);
@@ -85,9 +48,7 @@ void tell_likely(std::span<const float> logits, int32_t alternatives, ChosenToke
 
 // The wishes of a step as ops::sample() takes them.
 struct Wishes {
-  explicit Wishes(int64_t vocabulary) : masks(vocabulary) {}
-
-  void add(const TokenWish& wish) {
+  void add(const TokenWish& wish, MaskRows* masks) {
     SampleRow row;
     row.penalties_begin = static_cast<int32_t>(penalties.size());
     row.penalties_count = static_cast<int32_t>(wish.penalties.size());
@@ -98,21 +59,25 @@ struct Wishes {
     row.top_p = wish.top_p;
     row.min_p = wish.min_p;
     row.typical_p = wish.typical_p;
-    row.mask = wish.allowed.empty() ? -1 : masks.add(wish.allowed);
+    row.mask = masks == nullptr ? 0 : masks->row_of(wish.allowed);
     rows.push_back(row);
-  }
-
-  // Once all are there.
-  void finish() {
-    for (SampleRow& row : rows) {
-      row.mask = row.mask >= 0 ? row.mask : masks.empty() ? 0 : masks.all();
-    }
   }
 
   std::vector<SampleRow> rows;
   std::vector<TokenPenalty> penalties;
-  Masks masks;
 };
+
+// How many of a request's wishes there are, where any leaves tokens out; else 0.
+size_t masks_of(const StepRequest& request) {
+  size_t wishes = 0;
+  bool any = false;
+  for (const TextStep& step : request.steps) {
+    wishes += step.wishes.size();
+    any = any || std::ranges::any_of(step.wishes,
+                                     [](const TokenWish& wish) { return !wish.allowed.empty(); });
+  }
+  return any ? wishes : 0;
+}
 
 }  // namespace
 
@@ -205,7 +170,12 @@ Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& reques
   std::vector<int64_t> asked;
   std::vector<int64_t> counts;        // of rows of each of those
   std::vector<int32_t> alternatives;  // of each row
-  Wishes wishes(vocabulary_);
+  Wishes wishes;
+  MaskRows* masks = nullptr;
+  if (const size_t most = masks_of(request); most > 0) {
+    masks = &masks_;
+    masks_.begin(most);
+  }
   bool looks_on = false;
   for (const TextStep& step : request.steps) {
     const int64_t sequence = begin(step);
@@ -216,12 +186,11 @@ Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& reques
     asked.push_back(sequence);
     counts.push_back(std::ssize(step.wishes));
     for (const TokenWish& wish : step.wishes) {
-      wishes.add(wish);
+      wishes.add(wish, masks);
       alternatives.push_back(wish.alternatives);
       looks_on = looks_on || wish.alternatives >= 0;
     }
   }
-  wishes.finish();
   std::vector<ChosenToken> chosen(alternatives.size());
   if (asked.empty() && growing.empty()) {
     return chosen;
@@ -231,9 +200,8 @@ Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& reques
   if (looks_on) {
     beside.on_logits = [&](const Tensor& found) { logits = ops::to_host(backend_, found); };
   }
-  const Tensor masks = wishes.masks.empty() ? Tensor() : wishes.masks.upload(backend_);
   const Sampled sampled = sequences_.step(asked,
-                                          {.masks = wishes.masks.empty() ? nullptr : &masks,
+                                          {.masks = masks == nullptr ? nullptr : &masks->rows(),
                                            .rows = wishes.rows,
                                            .penalties = wishes.penalties,
                                            .top = 1},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chat/language_model.h"
+#include "chat/mask_rows.h"
 #include "nn/decode/sequences.h"
 
 namespace mynah {
@@ -19,6 +20,7 @@ class TokenSession final : public LanguageModel::Session {
       : backend_(backend),
         sequences_(backend, model, steps, std::move(cache)),
         vocabulary_(vocabulary),
+        masks_(backend, vocabulary),
         after_step_(std::move(after_step)) {}
 
   Result<std::vector<ChosenToken>> step(const StepRequest& request) override;
@@ -39,6 +41,7 @@ class TokenSession final : public LanguageModel::Session {
   Backend& backend_;
   Sequences sequences_;
   int64_t vocabulary_;
+  MaskRows masks_;
   std::function<void()> after_step_;
   std::map<uint64_t, int64_t> texts_;  // the sequence of each
 };

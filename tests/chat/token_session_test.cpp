@@ -73,6 +73,39 @@ TEST_F(TokenSessionTest, ATextWithStatesGoesOnAtItsEnd) {
   }
 }
 
+// More of them than are kept, in any order, the same again and again.
+TEST_F(TokenSessionTest, EachTextHasItsOwnOfTheTokensThatMayCome) {
+  const auto session = model_->session();
+  const auto vocabulary = static_cast<size_t>(model_->facts().vocabulary);
+  ASSERT_GE(vocabulary, 17U + 20U);
+  const auto allowed = [&](size_t token) {
+    TokenWish wish;
+    wish.allowed.assign((vocabulary + 31) / 32, 0);
+    wish.allowed[token / 32] = 1U << (token % 32);
+    return wish;
+  };
+  int64_t begin = 0;
+  for (const size_t from : {0U, 0U, 17U, 3U, 0U, 17U}) {
+    StepRequest request;
+    for (uint64_t text = 0; text < 20; ++text) {
+      request.steps.push_back({.text = text + 1,
+                               .begin = begin,
+                               .tokens = {1},
+                               .wishes = {text % 5 == 4 ? TokenWish() : allowed(from + text)}});
+    }
+    const auto chosen = session->step(request);
+    ASSERT_TRUE(chosen) << chosen.error().message;
+    for (size_t text = 0; text < 20; ++text) {
+      if (text % 5 == 4) {
+        EXPECT_EQ((*chosen)[text].token, (*chosen)[4].token) << "one without a form";
+      } else {
+        EXPECT_EQ((*chosen)[text].token, static_cast<int32_t>(from + text));
+      }
+    }
+    ++begin;
+  }
+}
+
 TEST_F(TokenSessionTest, WhatIsNotThereIsRefused) {
   const auto session = model_->session();
   const auto refused = [&](const StepRequest& request) {

@@ -58,7 +58,6 @@ void check(const ConstraintSource& source, std::string_view text) {
   if (!constraint) {
     return;
   }
-  (*constraint)->prepare(20);
   ConstraintState state(*constraint);
   for (size_t at = 0; at <= text.size(); ++at) {
     if (at < kMostPlaces) {

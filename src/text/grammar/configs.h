@@ -63,11 +63,6 @@ class Configs {
   // A group's states over an unknown stack.
   [[nodiscard]] ConfigId over_unknown(SetId set);
 
-  // Where a rule is, over an unknown stack, that has come to these states.
-  [[nodiscard]] ConfigId over_unknown(std::span<const StateId> states) {
-    return close({{.node = kUnknown, .states = {states.begin(), states.end()}}});
-  }
-
   // The config after a byte; kTooMany, kNoWork and kDead stay what they are.
   [[nodiscard]] ConfigId step(ConfigId config, uint8_t byte) {
     return step_class(config, automaton_.class_of(byte));

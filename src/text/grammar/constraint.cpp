@@ -1,6 +1,7 @@
 #include "text/grammar/constraint.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include <fmt/format.h>
@@ -9,6 +10,23 @@
 #include "text/grammar/mask_table.h"
 
 namespace mynah::grammar {
+namespace {
+
+constexpr size_t kByteBits = 8;
+using RowsOfBytes = std::array<std::array<float, kByteBits>, 256>;
+
+// The part of a mask's row that each byte of its bits stands for.
+RowsOfBytes rows_of_bytes() {
+  RowsOfBytes rows{};
+  for (size_t byte = 0; byte < rows.size(); ++byte) {
+    for (size_t bit = 0; bit < kByteBits; ++bit) {
+      rows[byte][bit] = (byte >> bit & 1U) != 0 ? 0.0F : -std::numeric_limits<float>::infinity();
+    }
+  }
+  return rows;
+}
+
+}  // namespace
 
 Constraint::Constraint(std::shared_ptr<const TokenVocabulary> vocabulary,
                        std::unique_ptr<MaskTable> table)
@@ -21,10 +39,6 @@ Result<std::shared_ptr<const Constraint>> Constraint::compile(
   MYNAH_TRY(Automaton automaton, Automaton::compile(grammar));
   auto table = std::make_unique<MaskTable>(std::move(automaton), *vocabulary);
   return std::shared_ptr<const Constraint>(new Constraint(std::move(vocabulary), std::move(table)));
-}
-
-void Constraint::prepare(int most) const {
-  table_->prepare(most);
 }
 
 size_t Constraint::bytes_kept() const {
@@ -97,10 +111,15 @@ std::string ConstraintState::forced(size_t most) const {
 
 void write_mask_row(std::span<const uint32_t> bits, std::span<float> row) {
   MYNAH_CHECK(row.size() <= 32 * bits.size(), "a row of logits is no longer than its mask");
-  for (size_t token = 0; token < row.size(); ++token) {
-    row[token] = has_token_bit(bits, static_cast<int32_t>(token))
-                     ? 0.0F
-                     : -std::numeric_limits<float>::infinity();
+  // A row is written for every token of a reply: eight of it at once.
+  static const RowsOfBytes rows = rows_of_bytes();
+  const auto byte_at = [&](size_t token) { return bits[token / 32] >> (token % 32) & 0xFFU; };
+  const size_t whole = row.size() / kByteBits * kByteBits;
+  for (size_t token = 0; token < whole; token += kByteBits) {
+    std::copy_n(rows[byte_at(token)].data(), kByteBits, row.data() + token);
+  }
+  if (whole < row.size()) {
+    std::copy_n(rows[byte_at(whole)].data(), row.size() - whole, row.data() + whole);
   }
 }
 

@@ -27,11 +27,6 @@ class Constraint {
   [[nodiscard]] static Result<std::shared_ptr<const Constraint>> compile(
       const Grammar& grammar, std::shared_ptr<const TokenVocabulary> vocabulary);
 
-  // Looks ahead: classifies the vocabulary for the places that the grammar can be in, until all
-  // are done or `most` of them, so that no token of a reply waits for it. About a millisecond
-  // a place inside free text, microseconds elsewhere. May run beside sequences that use it.
-  void prepare(int most = 4096) const;
-
   [[nodiscard]] const TokenVocabulary& vocabulary() const { return *vocabulary_; }
 
   // Bytes that this one keeps now, without the vocabulary's.

@@ -1,8 +1,6 @@
 #include "text/grammar/mask_table.h"
 
 #include <algorithm>
-#include <deque>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -235,53 +233,6 @@ std::string MaskTable::forced(Place& place, size_t most) const {
     config = only;
   }
   return bytes;
-}
-
-void MaskTable::prepare(int most) const {
-  std::deque<SetId> found;
-  std::set<SetId> seen;
-  std::shared_ptr<Generation> generation;
-  const auto find_groups = [&](ConfigId config) {
-    if (config <= Configs::kDead) {
-      return;
-    }
-    for (const Configs::Group group : generation->configs.groups(config)) {
-      if (seen.insert(group.set).second) {
-        found.push_back(group.set);
-      }
-    }
-  };
-  {
-    const std::scoped_lock lock(mutex_);
-    generation = newest_;
-    find_groups(generation->configs.start());
-  }
-  for (int done = 0; done < most && !found.empty(); ++done) {
-    const std::scoped_lock lock(mutex_);
-    Configs& configs = generation->configs;
-    configs.refill();
-    const SetId set = found.front();
-    found.pop_front();
-    if (generation != newest_ || generation->bytes_kept() > kMostConstraintBytes / 2 ||
-        classify(*generation, set) == nullptr) {
-      return;
-    }
-    const ConfigId config = configs.over_unknown(set);
-    for (size_t byte_class = 0; byte_class < automaton_.classes(); ++byte_class) {
-      const ConfigId next = configs.step_class(config, byte_class);
-      find_groups(next);
-      if (next <= Configs::kDead) {
-        continue;
-      }
-      const auto groups = configs.groups(next);
-      for (const Configs::Group group : std::vector<Configs::Group>(groups.begin(), groups.end())) {
-        if (group.node > Configs::kBottom) {
-          const auto returns = configs.states(configs.returns(group.node));
-          find_groups(configs.over_unknown(std::vector<StateId>(returns.begin(), returns.end())));
-        }
-      }
-    }
-  }
 }
 
 size_t MaskTable::bytes_kept() const {

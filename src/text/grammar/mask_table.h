@@ -65,8 +65,6 @@ class MaskTable {
   [[nodiscard]] Status mask(Place& place, std::span<uint32_t> bits) const;
   [[nodiscard]] std::string forced(Place& place, size_t most) const;
 
-  void prepare(int most) const;
-
   [[nodiscard]] size_t bytes_kept() const;
 
  private:

@@ -68,28 +68,22 @@ void measure(const nlohmann::ordered_json& one,
     for (size_t at = 0; at < whole.size(); at += vocabulary->bytes(tokens.back()).size()) {
       tokens.push_back(longest_token(*vocabulary, std::string_view(whole).substr(at)));
     }
-    for (const bool prepares : {false, true}) {
-      auto begin = now();
-      const auto constraint = compiled(source_of(one), vocabulary);
-      if (!constraint) {
-        fmt::print("{}\n", constraint.error().message);
-        return;
-      }
-      const double compiling = microseconds(begin);
-      begin = now();
-      if (prepares) {
-        (*constraint)->prepare();
-      }
-      const double preparing = microseconds(begin);
-      const Times first = run(*constraint, tokens);
-      const Times second = run(*constraint, tokens);
-      const auto count = static_cast<double>(tokens.size());
-      fmt::print(
-          "{:12} {:3} tokens: compiled in {:8.0f} us, prepared in {:8.0f} us; a token {:7.1f} us "
-          "(most {:7.0f}), again {:5.2f} us (most {:4.0f}); {} kB\n",
-          one.value("name", ""), tokens.size(), compiling, preparing, first.sum / count, first.most,
-          second.sum / count, second.most, (*constraint)->bytes_kept() / 1024);
+    const auto begin = now();
+    const auto constraint = compiled(source_of(one), vocabulary);
+    if (!constraint) {
+      fmt::print("{}\n", constraint.error().message);
+      return;
     }
+    const double compiling = microseconds(begin);
+    const Times first = run(*constraint, tokens);
+    const Times second = run(*constraint, tokens);
+    const auto count = static_cast<double>(tokens.size());
+    fmt::print(
+        "{:12} {:3} tokens: compiled in {:8.0f} us; a token {:7.1f} us (most {:7.0f}), again "
+        "{:5.2f} "
+        "us (most {:4.0f}); {} kB\n",
+        one.value("name", ""), tokens.size(), compiling, first.sum / count, first.most,
+        second.sum / count, second.most, (*constraint)->bytes_kept() / 1024);
   }
 }
 

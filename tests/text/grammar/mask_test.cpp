@@ -20,9 +20,6 @@ void compare_on_a_walk(const ConstraintSource& source,
                        const std::shared_ptr<const TokenVocabulary>& vocabulary, int places,
                        std::mt19937& random) {
   const auto constraint = compiled(source, vocabulary).value();
-  if (random() % 2 == 0) {
-    constraint->prepare(50);
-  }
   ConstraintState state(constraint);
   ConstraintState plain(compiled(source, vocabulary).value());
   std::vector<uint32_t> bits(vocabulary->mask_words());
