@@ -7,9 +7,10 @@
 namespace mynah {
 namespace {
 
-// How much more a step must give by what it costs: less is lost where a guess is worse than its
-// record.
-constexpr double kWorthIt = 1.05;
+// How much more guesses must give than they cost: less is lost where one is worse than its record.
+constexpr double kWorthIt = 1.25;
+// From this chance on guesses are as good as known: they repeat what was said.
+constexpr double kSure = 0.75;
 // Below this chance of being looked at nothing that stands behind makes a draft worth it.
 constexpr double kHopeless = 0.25;
 
@@ -46,8 +47,9 @@ Draft make_draft(const DraftWish& wish) {
   std::unique_ptr<TokenRule> ahead;
   double chance = 1;  // that all so far are right
   double given = 1;   // tokens that the step is expected to give
-  double best = kWorthIt;
+  double best = 1;
   size_t worth = 0;  // tokens that give the most for what they cost
+  const double texts = wish.others + 1;
   while (std::ssize(draft.tokens) < wish.most) {
     PromptLookup::Guess next{.token = -1, .chance = 1};
     if (const auto only = only_token(draft.allowed.back())) {
@@ -57,10 +59,11 @@ Draft make_draft(const DraftWish& wish) {
       next = *guess;
     }
     chance *= next.chance;
-    const double cost = wish.cost(std::ssize(draft.tokens) + 1);
+    const double times = wish.cost(std::ssize(draft.tokens) + 1);
+    const double cost = texts * (times - 1);
     // Nothing is read behind what ends the text.
-    if (next.token < 0 || chance < kHopeless || !(cost < given + 1) ||
-        !is_allowed(draft.allowed.back(), next.token) ||
+    if (next.token < 0 || chance < kHopeless || !(cost < given) ||
+        (chance < kSure && cost > wish.may_cost) || !is_allowed(draft.allowed.back(), next.token) ||
         std::ranges::binary_search(wish.ends, next.token)) {
       break;
     }
@@ -73,9 +76,11 @@ Draft make_draft(const DraftWish& wish) {
       ahead->take(next.token);
       draft.allowed.push_back(row_of(ahead->allowed()));
     }
-    if (given / cost > best) {
-      best = given / cost;
+    const double rate = (wish.others + given) / (texts * times);
+    if (rate > best && given - 1 > kWorthIt * cost) {
+      best = rate;
       worth = draft.tokens.size();
+      draft.cost = cost;
     }
   }
   draft.tokens.resize(worth);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,6 +18,7 @@ struct Draft {
   std::vector<int32_t> tokens;
   // TokenWish::allowed before the first of them, behind it, and so on: one more than tokens.
   std::vector<std::vector<uint32_t>> allowed;
+  double cost = 0;  // tokens that the step would have given in the time that they add
 };
 
 struct DraftWish {
@@ -27,6 +29,9 @@ struct DraftWish {
   // How long the step takes with so many tokens more, of what it takes without; infinite where
   // there may not be as many.
   std::function<double(int64_t more)> cost;
+  double others = 0;  // tokens that the step gives to other texts, which wait for these
+  // Draft::cost, at most, of guesses that are no better than the others that were tried.
+  double may_cost = std::numeric_limits<double>::infinity();
 };
 
 // As many tokens as are worth what they cost. Where the rule leaves one token, that is no guess.

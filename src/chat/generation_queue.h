@@ -159,6 +159,7 @@ class GenerationQueue {
     int64_t there = 0;                   // of them, that the model has read
     std::vector<int64_t> forks;          // positions ahead where what was read is kept for others
     std::optional<PromptLookup> lookup;  // from the first token that was written on
+    double guesses_gave = 0;             // tokens, less those that they cost
     Generated result;
   };
 
@@ -174,6 +175,7 @@ class GenerationQueue {
     WritingRef writing;
     int64_t count = 0;
     std::vector<int32_t> guesses;
+    double guesses_cost = 0;  // Draft::cost
   };
 
   // Tokens of a step: of prompts, and of texts that are written.

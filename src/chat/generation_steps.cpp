@@ -9,6 +9,10 @@
 namespace mynah {
 namespace {
 
+// What guesses may lose: of a text's time, and tokens at its beginning.
+constexpr double kLoss = 0.005;
+constexpr double kFirstLoss = 1;
+
 double ms_between(std::chrono::steady_clock::time_point from,
                   std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
@@ -56,7 +60,7 @@ std::vector<GenerationQueue::Part> GenerationQueue::choose_parts() const {
   std::vector<Part> parts;
   for (const WritingRef& writing : writing_) {
     if (std::ssize(writing->tokens) - writing->there == 1) {
-      parts.push_back({.writing = writing, .count = 1, .guesses = {}});
+      parts.push_back({.writing = writing, .count = 1, .guesses = {}, .guesses_cost = 0});
     }
   }
   // What is left of prompts, who came first first; of every owner one at a time.
@@ -74,7 +78,7 @@ std::vector<GenerationQueue::Part> GenerationQueue::choose_parts() const {
         writing->forks.empty() ? std::ssize(writing->tokens) : writing->forks.front();
     const int64_t count = std::min(room, end - writing->there);
     if (count > 0) {
-      parts.push_back({.writing = writing, .count = count, .guesses = {}});
+      parts.push_back({.writing = writing, .count = count, .guesses = {}, .guesses_cost = 0});
       room -= count;
     }
   }
@@ -116,7 +120,10 @@ Draft GenerationQueue::draft_of(const Part& part, const StepSize& size) const {
                  .rule = options.rule.get(),
                  .ends = options.ends,
                  .most = 0,
-                 .cost = nullptr};
+                 .cost = nullptr,
+                 .others = static_cast<double>(std::max<int64_t>(0, size.texts - 1)),
+                 .may_cost = kFirstLoss + kLoss * static_cast<double>(writing.result.tokens) +
+                             writing.guesses_gave};
   if (part.count > 1 || !model_->facts().rewinds) {
     return make_draft(wish);
   }
@@ -157,6 +164,7 @@ StepRequest GenerationQueue::request_of(std::vector<Part>& parts) const {
       step.tokens.insert(step.tokens.end(), draft.tokens.begin(), draft.tokens.end());
       size.written += std::ssize(draft.tokens);
       part.guesses = std::move(draft.tokens);
+      part.guesses_cost = draft.cost;
     }
     request.steps.push_back(std::move(step));
   }
@@ -213,12 +221,14 @@ void GenerationQueue::take(const Part& part, std::span<const ChosenToken> chosen
     keep_fork(writing);
   }
   writing.result.guessed += std::ssize(part.guesses);
+  writing.guesses_gave -= part.guesses_cost;
   if (writing.foreseen && writing.there == std::ssize(writing.tokens)) {
     return end(part.writing, TextEnd::Enough);
   }
   for (size_t i = 0; i < chosen.size(); ++i) {
     const bool is_right = i < part.guesses.size() && part.guesses[i] == chosen[i].token;
     writing.result.guessed_right += is_right ? 1 : 0;
+    writing.guesses_gave += is_right ? 1 : 0;
     if (!take(part.writing, chosen[i]) || !is_right) {
       return;
     }

@@ -150,6 +150,47 @@ TEST(Draft, KeepsToItsRuleItsEndsAndItsCost) {
   EXPECT_TRUE(make_draft(dear).tokens.empty());
 }
 
+TEST(Draft, WhatItCostsTheOthersCounts) {
+  Tokens text;
+  for (int32_t i = 0; i < 30; ++i) {
+    text.push_back(i);
+  }
+  PromptLookup lookup(text);
+  for (int32_t i = 0; i < 12; ++i) {
+    lookup.take(i);
+  }
+  DraftWish wish = wish_of(&lookup, nullptr);
+  EXPECT_NEAR(make_draft(wish).cost, 0.4, 1e-9);
+  wish.others = 9;  // each waits a tenth longer for a guess, which then gives less than it costs
+  EXPECT_TRUE(make_draft(wish).tokens.empty());
+  wish.others = 3;
+  EXPECT_NEAR(make_draft(wish).cost, 0.4 * static_cast<double>(make_draft(wish).tokens.size()),
+              1e-9);
+}
+
+TEST(Draft, WhatIsNotSureIsTriedWithinWhatItMayCost) {
+  Tokens text;
+  for (int32_t i = 0; i < 30; ++i) {
+    text.push_back(i);
+  }
+  PromptLookup lookup(text);
+  for (int32_t i = 0; i < 3; ++i) {
+    lookup.take(i);
+  }
+  lookup.take(3);
+  ASSERT_TRUE(lookup.guess({}));
+  ASSERT_LT(lookup.guess({})->chance, 0.75);
+  DraftWish wish = wish_of(&lookup, nullptr);
+  wish.may_cost = 0.15;
+  EXPECT_EQ(make_draft(wish).tokens, (Tokens{4}));
+  wish.may_cost = 0.05;
+  EXPECT_TRUE(make_draft(wish).tokens.empty());
+  for (int32_t i = 4; i < 20; ++i) {
+    lookup.take(i);
+  }
+  EXPECT_EQ(make_draft(wish).tokens, (Tokens{20, 21, 22, 23})) << "what repeats is sure";
+}
+
 GenerationQueue::Limits limits_of(int64_t guesses) {
   GenerationQueue::Limits limits;
   limits.guesses = guesses;
