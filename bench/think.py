@@ -44,7 +44,7 @@ def llama_batched(llama, model, threads):
 
 
 def turns_of(model, options, cache):
-    """What turns wait for, what guesses give, and memory: of mynah and of llama.cpp."""
+    """What turns wait for, what guesses give, what forms cost, and memory: of mynah and of llama.cpp."""
     def of_mynah(what):
         return json.loads(subprocess.run([MYNAH, model, "--threads", str(options.threads), "--rounds", str(options.rounds), "--cache", cache,
                                           "--what", what], check=True, capture_output=True, text=True).stdout)
@@ -53,17 +53,20 @@ def turns_of(model, options, cache):
         return json.loads(subprocess.run([sys.executable, ROOT / "bench/think_llama.py", options.llama.parent.parent, model, what,
                                           str(options.threads), str(options.rounds)], check=True, capture_output=True, text=True).stdout)
 
-    ours, theirs, guesses = of_mynah("turns"), of_llama("turns"), of_mynah("guesses")
+    ours, theirs, guesses, constraint = of_mynah("turns"), of_llama("turns"), of_mynah("guesses"), of_mynah("constraint")
     memory, their_memory = of_mynah("memory"), of_llama("memory")
     for key, name in (("first_turn_ms", "first turn of 2000"), ("second_turn_ms", "second turn of 30"), ("clause_ms", "16 behind 40 of 1540")):
         print(f"  {name:20} {ours[key]:9.1f} ms, llama.cpp {theirs[key]:9.1f}: {theirs[key] / ours[key]:.2f}x")
     print(f"  second turn is {ours['second_turn_ms'] / ours['first_turn_ms']:.3f} of the first")
     for key in ("repeating", "free"):
         print(f"  {key + ' text':20} {guesses[key + '_per_s']:9.1f} tokens/s, without guesses {guesses[key + '_without_guesses_per_s']:.1f}: "
-              f"{guesses[key + '_per_s'] / guesses[key + '_without_guesses_per_s']:.3f}x")
+              f"{guesses[key + '_per_s'] / guesses[key + '_without_guesses_per_s']:.3f}x; by the medians of steps {guesses[key + '_by_steps']:.3f}x")
+    for company, forms in constraint.items():
+        for form, row in forms.items():
+            print(f"  {company + ', ' + form:20} {row['of_plain']:.3f} of a plain token's time, new {row['new_of_plain']:.3f}")
     print(f"  peak with 4096 tokens {memory['peak_mb']:.0f} MB, llama.cpp {their_memory['peak_mb']:.0f} "
           f"(with {their_memory['python_mb']:.0f} of Python)")
-    return {"mynah": {**ours, **guesses, **memory}, "llama.cpp": {**theirs, **their_memory}}
+    return {"mynah": {**ours, **guesses, **memory, "constraint": constraint}, "llama.cpp": {**theirs, **their_memory}}
 
 
 def main():

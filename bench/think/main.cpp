@@ -19,6 +19,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "base/thread_pool.h"
 #include "chat/language_model.h"
+#include "constraint.h"
 #include "turns.h"
 
 namespace mynah::bench {
@@ -34,18 +35,21 @@ struct Options {
   int64_t tokens = 64;
   int sequences = 8;
   int rounds = 1;
-  std::string what = "speed";  // or turns, guesses, memory
+  std::string what = "speed";  // or turns, guesses, constraint, memory
 };
 
 constexpr int64_t kContext = 4096;
 
 constexpr const char* kUsage =
     "usage: mynah_bench_think MODEL [--threads N] [--prompt N] [--tokens N] [--sequences N]\n"
-    "                         [--rounds N] [--cache FOLDER] [--what speed|turns|guesses|memory]\n"
+    "                         [--rounds N] [--cache FOLDER]\n"
+    "                         [--what speed|turns|guesses|constraint|memory]\n"
     "Reads a prompt, writes tokens behind it, alone and in several texts side by side, and reads "
     "a\n"
     "buffer of the file's size: a line of JSON a round. Or a line of what turns of a conversation\n"
-    "wait for, of what guesses give, or of the memory that a text of 4096 tokens takes.\n";
+    "wait for, of what guesses give, of what keeping to a form costs, or of the memory that a text "
+    "of\n"
+    "4096 tokens takes.\n";
 
 std::optional<Options> parse(int argc, char** argv) {
   Options options;
@@ -218,8 +222,11 @@ Result<nlohmann::ordered_json> run_once(const std::shared_ptr<const LanguageMode
   if (options.what == "guesses") {
     return measure_guesses(options.model, model, options.rounds);
   }
+  if (options.what == "constraint") {
+    return measure_constraint(options.model, model, options.rounds);
+  }
   if (options.what != "memory") {
-    return fail(ErrorCode::Usage, "wanted speed, turns, guesses or memory");
+    return fail(ErrorCode::Usage, "wanted speed, turns, guesses, constraint or memory");
   }
   // In pieces, as a queue reads a prompt.
   Texts one(*model, 1);

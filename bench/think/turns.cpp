@@ -8,6 +8,7 @@
 #include "chat/chat_model.h"
 #include "chat/generation_queue.h"
 #include "formats/open.h"
+#include "timed_model.h"
 
 namespace mynah::bench {
 namespace {
@@ -18,11 +19,6 @@ constexpr int64_t kSecondQuestion = 30;
 constexpr int64_t kKept = 1500;
 constexpr int64_t kNew = 40;
 constexpr int64_t kClause = 16;  // of twelve words
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 std::vector<int32_t> some_tokens(int64_t count, int64_t vocabulary, int64_t salt) {
   std::vector<int32_t> tokens;
@@ -108,14 +104,18 @@ Result<nlohmann::ordered_json> measure_guesses(const std::string& path,
   for (size_t i = 0; i < kQuestions.size(); ++i) {
     std::array<std::vector<double>, 2> rates;
     std::array<std::string, 2> texts;
+    std::array<double, 2> steps_ms = {};
+    int64_t guessed = 0;
     int64_t right = 0;
+    std::array<std::shared_ptr<TimedModel>, 2> timed;
     std::array<std::unique_ptr<ChatModel>, 2> chats;
     for (size_t guesses = 0; guesses < 2; ++guesses) {
       GenerationQueue::Limits limits;
       limits.guesses = guesses == 0 ? 0 : limits.guesses;
       // Prompts in one piece: another number of pieces rounds otherwise.
       limits.step_ms = 1e9;
-      MYNAH_TRY(chats[guesses], ChatModel::open(file, model, limits));
+      timed[guesses] = std::make_shared<TimedModel>(model);
+      MYNAH_TRY(chats[guesses], ChatModel::open(file, timed[guesses], limits));
     }
     ChatRequest request;
     request.messages = {{{"role", "user"}, {"content", kQuestions[i]}}};
@@ -129,8 +129,12 @@ Result<nlohmann::ordered_json> measure_guesses(const std::string& path,
         rates[guesses].push_back(1e3 * static_cast<double>(reply.spent.tokens) /
                                  reply.spent.written_ms);
         texts[guesses] += reply.message.content;
+        guessed += reply.spent.guessed;
         right += reply.spent.guessed_right;
       }
+    }
+    for (size_t guesses = 0; guesses < 2; ++guesses) {
+      steps_ms[guesses] = sum_by_medians(timed[guesses]->take_steps());
     }
     if (texts[0] != texts[1]) {
       return fail(ErrorCode::InvalidInput, "a text is another one with guesses");
@@ -138,7 +142,9 @@ Result<nlohmann::ordered_json> measure_guesses(const std::string& path,
     const std::string name = i == 0 ? "repeating" : "free";
     found[name + "_per_s"] = median(rates[1]);
     found[name + "_without_guesses_per_s"] = median(rates[0]);
-    found[name + "_guessed_right"] = right / rounds;
+    found[name + "_by_steps"] = steps_ms[0] / steps_ms[1];
+    found[name + "_guessed"] = static_cast<double>(guessed) / rounds;
+    found[name + "_guessed_right"] = static_cast<double>(right) / rounds;
   }
   return found;
 }

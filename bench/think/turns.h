@@ -17,7 +17,8 @@ namespace mynah::bench {
     const std::shared_ptr<const LanguageModel>& model, int rounds);
 
 // Tokens a second of a text that repeats what was said, and of one that does not, with guesses and
-// without. `path`: the model's file, for its words.
+// without; "by_steps" is how much faster they are by the medians of steps. `path`: the model's
+// file, for its words.
 [[nodiscard]] Result<nlohmann::ordered_json> measure_guesses(
     const std::string& path, const std::shared_ptr<const LanguageModel>& model, int rounds);
 
