@@ -98,6 +98,7 @@ struct ReplyTables {
     format.id_separator = markers_of(cells[8]);
     format.bare = cells[9] == "bare";
     format.fenced = cells[9] == "fenced";
+    format.cdata = cells[9] == "cdata";
   }
 
   CallFormat& last_calls(std::string_view name) {

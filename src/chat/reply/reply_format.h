@@ -37,6 +37,7 @@ struct CallFormat {
   // behind the last.
   std::string written_open, written_call, written_between, written_close;
   bool bare = false;    // a JSON object at the content's beginning is a call, where there are tools
+  bool cdata = false;   // Tagged: a text may stand between <![CDATA[ and ]]>
   bool fenced = false;  // `begin` is a fence of Markdown: a call only where there are tools
 };
 

@@ -10,6 +10,10 @@ namespace {
 
 using State = BodyStep::State;
 
+// XML's text that is taken as it is.
+constexpr std::string_view kTextBegin = "<![CDATA[";
+constexpr std::string_view kTextEnd = "]]>";
+
 }  // namespace
 
 TaggedBody::TaggedBody(const CallContext& context) : context_(context) {
@@ -163,6 +167,7 @@ void TaggedBody::begin_parameter(std::string_view written) {
   value_open_ = true;
   at_value_begin_ = true;
   on_own_lines_ = false;
+  in_cdata_ = false;
 }
 
 BodyStep TaggedBody::before_value(std::string_view stream, bool last) {
@@ -187,15 +192,28 @@ BodyStep TaggedBody::value(std::string_view stream, bool last) {
     return {};
   }
   if (at_value_begin_) {
+    if (context_.format.cdata) {
+      const MarkerHit begin = match_marker(stream, {std::string(kTextBegin)}, last);
+      in_cdata_ = begin.match == MarkerMatch::Found;
+      if (begin.match == MarkerMatch::Maybe) {
+        return {};
+      }
+      if (in_cdata_) {
+        at_value_begin_ = false;
+        return {.taken = begin.length};
+      }
+    }
     at_value_begin_ = false;
     on_own_lines_ = stream.front() == '\n';
     if (on_own_lines_) {
       return {.taken = 1};
     }
   }
-  std::vector<std::string> stops = {context_.format.parameter_end};
+  const std::string& parameter_end = context_.format.parameter_end;
+  std::vector<std::string> stops = {in_cdata_ ? std::string(kTextEnd) + parameter_end
+                                              : parameter_end};
   if (on_own_lines_) {
-    stops.push_back('\n' + context_.format.parameter_end);
+    stops.push_back('\n' + parameter_end);
   }
   const size_t own_stops = stops.size();
   for (const std::string& end : context_.format.end) {

@@ -44,6 +44,7 @@ class TaggedBody : public CallBody {
   bool forced_json_ = false;  // the tag says that it is no string
   bool at_value_begin_ = false;
   bool on_own_lines_ = false;  // a line feed at the value's beginning, and so one at its end
+  bool in_cdata_ = false;
   std::string value_;
   std::string gap_;                 // what may have been the value's end
   std::unique_ptr<CallBody> json_;  // where the call is JSON after all
