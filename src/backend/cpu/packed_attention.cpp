@@ -31,7 +31,6 @@ QueryBlock::QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& 
       scores_(memory, std::max<int64_t>(1, kQueryBlock * width_)),
       weight_codes_(memory, fast_ ? std::max<int64_t>(1, kQueryBlock * width_) : 1),
       mixed_(memory, kQueryBlock * (d_ + kPanel)),
-      own_mean_(memory, most_runs_ * kQueryBlock),
       run_sum_(memory, most_runs_ * kQueryBlock) {}
 
 template <class Fn>
@@ -69,9 +68,10 @@ const std::byte* QueryBlock::head_of(const KeysValues& keys, const PackedKeys& s
   return keys.data.raw() + head / (readers_.heads / keys.heads) * sizes.head_bytes();
 }
 
-void QueryBlock::products_with_mean(int64_t begin, int64_t end, const std::byte* mean, int64_t head,
-                                    float* out) const {
-  const auto* const channels = reinterpret_cast<const float*>(mean);
+void QueryBlock::products_with_mean(int64_t begin, int64_t end, const KeysValues& keys,
+                                    const PackedKeys& sizes, int64_t head, float* out) const {
+  const auto* const mean =
+      reinterpret_cast<const float*>(head_of(keys, sizes, head) + sizes.key_mean());
   const auto row_of = [&](int64_t r) { return block_[static_cast<size_t>(r)].row; };
   const float* const q = q_.data<float>() + head * d_;
   while (begin < end) {
@@ -79,7 +79,7 @@ void QueryBlock::products_with_mean(int64_t begin, int64_t end, const std::byte*
     while (next < end && row_of(next) == row_of(next - 1) + 1) {
       ++next;
     }
-    kernels_.dots_f32({.rows = channels},
+    kernels_.dots_f32({.rows = mean},
                       {.rows = reinterpret_cast<const std::byte*>(q + row_of(begin) * q_.stride(0)),
                        .row_bytes = static_cast<size_t>(q_.stride(0)) * sizeof(float),
                        .n = next - begin,
@@ -109,25 +109,16 @@ void QueryBlock::load(int64_t head, int64_t first, int64_t count) {
         block_, [&](const Reader& reader) { return reader.tail_begin < readers_.tail->rows; });
     tail_from_ = block_.front().tail_begin / kPanel * kPanel;
   }
-  // Among keys that are all relative to one mean, what a query has in common with all of them
-  // changes nothing.
-  std::fill_n(own_mean_.data(), most_runs_ * kQueryBlock, 0.0F);
+  // Among its own keys alone, what a query has in common with all of them changes nothing.
+  std::fill_n(own_mean_, kQueryBlock, 0.0F);
   if (fast_ && tail_rows_ > 0) {
-    const PackedKeys sizes(*readers_.tail);
-    products_with_mean(0, tail_rows_, head_of(*readers_.tail, sizes, head) + sizes.key_mean(0),
-                       head, tail_mean_);
+    products_with_mean(0, tail_rows_, *readers_.tail, PackedKeys(*readers_.tail), head, tail_mean_);
   }
-  const bool whole = readers_.wants_whole_scores() || readers_.run_rows > 0;
-  const int64_t rows = whole ? count : tail_rows_;
+  const int64_t rows = readers_.wants_whole_scores() ? count : tail_rows_;
   for (int64_t r = 0; fast_ && r < rows;) {
     const Group group = group_from(r);
-    const PackedKeys sizes = readers_.sizes_of(*group.keys);
-    const std::byte* const own = head_of(*group.keys, sizes, head);
-    const Span seen{group.first_key, group.end_key - group.first_key};
-    for_each_run(sizes, seen, [&](int64_t run, const Span& /*rows*/) {
-      products_with_mean(r, std::min(group.end, rows), own + sizes.key_mean(run), head,
-                         own_mean_.data() + run * kQueryBlock);
-    });
+    products_with_mean(r, std::min(group.end, rows), *group.keys, readers_.sizes_of(*group.keys),
+                       head, own_mean_);
     r = group.end;
   }
 }
@@ -179,15 +170,11 @@ void QueryBlock::score_tail(int64_t head) {
 // The queries' scores of their own keys, made whole and capped.
 void QueryBlock::cap_rows() {
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
-    const Reader& reader = block_[static_cast<size_t>(r)];
-    const Span& own = reader.visible;
-    float* const row = scores_.data() + r * width_;
-    for_each_run(readers_.sizes_of(*reader.keys), own, [&](int64_t run, const Span& keys) {
-      float& mean = own_mean_[run * kQueryBlock + r];
-      kernels_.affine(row + keys.begin, keys.length, 1.0F, mean, row + keys.begin);
-      mean = 0.0F;
-    });
-    cap_scores(kernels_, row + own.begin, own.length, readers_.score_cap);
+    const Span& own = block_[static_cast<size_t>(r)].visible;
+    float* const row = scores_.data() + r * width_ + own.begin;
+    kernels_.affine(row, own.length, 1.0F, own_mean_[r], row);
+    cap_scores(kernels_, row, own.length, readers_.score_cap);
+    own_mean_[r] = 0.0F;
   }
 }
 
@@ -213,9 +200,9 @@ void QueryBlock::weigh_own(int64_t row, const Group& group, float largest) {
     run_sum_[run * kQueryBlock + row] = 0.0F;
   }
   for_each_run(sizes, own, [&](int64_t run, const Span& keys) {
-    const int64_t at = run * kQueryBlock + row;
-    run_sum_[at] = weigh(row, keys.begin, keys.length, keys.length, largest - own_mean_[at]);
-    own_sum_[row] += run_sum_[at];
+    float& sum = run_sum_[run * kQueryBlock + row];
+    sum = weigh(row, keys.begin, keys.length, keys.length, largest - own_mean_[row]);
+    own_sum_[row] += sum;
   });
   weigh(row, own.end(), 0, end_row(group) - own.end(), largest);
 }
@@ -234,11 +221,10 @@ void QueryBlock::weigh_rows(int64_t head) {
     const int64_t seen = r < tail_rows_ ? readers_.tail->rows - reader.tail_begin : 0;
     const float tail_shift = tail_mean_[r] + times;
     float largest = -std::numeric_limits<float>::infinity();
-    const PackedKeys sizes = readers_.sizes_of(*reader.keys);
-    for_each_run(sizes, reader.visible, [&](int64_t run, const Span& keys) {
-      largest = std::max(
-          largest, kernels_.max(row + keys.begin, keys.length) + own_mean_[run * kQueryBlock + r]);
-    });
+    const Span& own = reader.visible;
+    if (own.length > 0) {
+      largest = kernels_.max(row + own.begin, own.length) + own_mean_[r];
+    }
     if (seen > 0) {
       largest = std::max(largest, kernels_.max(row + own_width_ + before, seen) + tail_shift);
     }

@@ -82,9 +82,9 @@ class QueryBlock {
     bool adds = false;      // to what was mixed before
   };
 
-  // Queries [begin, end) of the block times a mean of keys, to out[begin, end).
-  void products_with_mean(int64_t begin, int64_t end, const std::byte* mean, int64_t head,
-                          float* out) const;
+  // Queries [begin, end) of the block times the mean of one head of `keys`, to out[begin, end).
+  void products_with_mean(int64_t begin, int64_t end, const KeysValues& keys,
+                          const PackedKeys& sizes, int64_t head, float* out) const;
   void load(int64_t head, int64_t first, int64_t count);
   [[nodiscard]] Group group_from(int64_t begin) const;
   // Behind the last row of values that a group mixes: whole steps.
@@ -129,9 +129,9 @@ class QueryBlock {
   Scratch<float> scores_;
   Scratch<uint8_t> weight_codes_;  // the scores' exponentials, 255 for 1
   Scratch<float> mixed_;
-  // What the scores of a query's own keys, run by run, and of the tail lack: its product with their
-  // means. 0 where keys are exact, and where scores are only compared with others of the same run.
-  Scratch<float> own_mean_;  // (runs, kQueryBlock)
+  // What the scores of a query's own keys and of the tail lack: its product with their means. 0
+  // where keys are exact, and where scores are only compared with others of the same keys.
+  float own_mean_[kQueryBlock] = {};
   float tail_mean_[kQueryBlock] = {};
   // Sums of each row's weights.
   Scratch<float> run_sum_;  // (runs, kQueryBlock)

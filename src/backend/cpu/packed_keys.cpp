@@ -75,22 +75,17 @@ void pack_keys_f32(const Kernels& kernels, const PackedKeys& sizes, const Stored
   }
 }
 
-// Codes are relative to the mean of their run's keys: what these share says nothing about which of
-// them is meant, but would cost bits (Zhang et al. 2025, SageAttention, section 4.2).
+// Codes are relative to the mean of the first keys: what all keys share says nothing about which is
+// meant, but would cost bits (Zhang et al. 2025, SageAttention, section 4.2).
 void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const float* rows,
                   std::byte* out) {
   float row[kMaxHead] = {};
   uint8_t codes[kMaxHead + 4];
   const int64_t steps = sizes.key_steps();
-  const auto mean_of = [&](int64_t run) {
-    return reinterpret_cast<float*>(out + sizes.key_mean(run));
-  };
-  for (int64_t i = 0; i < sizes.runs(); ++i) {
-    mean_of_rows(kernels, sizes, sizes.run(i), rows, mean_of(i));
-  }
+  auto* const mean = reinterpret_cast<float*>(out + sizes.key_mean());
+  mean_of_rows(kernels, sizes, sizes.run(0), rows, mean);
   for (int64_t j = 0; j < sizes.padded_rows; ++j) {
     const bool exists = j < sizes.rows;
-    const float* const mean = mean_of(j / sizes.run_rows);
     kernels.binary(BinaryOp::Subtract, exists ? rows + j * sizes.padded_channels : mean, mean, 1,
                    sizes.channels, row);
     const float scale = kernels.quantize_row(row, sizes.channels, codes, steps);

@@ -20,8 +20,8 @@ inline constexpr int64_t kMostKeys = 65536;
 
 // Addresses and sizes.
 //   keys:   fast: a panel is codes (steps, 32, 4) in int8, each key's rounded by a scale of its
-//           own, then 32 f32 scales and 32 i32 sums of codes; behind all panels each run's mean in
-//           f32, which codes are relative to; exact: (d, 32) in f32
+//           own, then 32 f32 scales and 32 i32 sums of codes; behind all panels the mean of the
+//           first run's in f32, which codes are relative to; exact: (d, 32) in f32
 //   values: fast: a panel is codes (rows / 4, 32, 4) in int8, each channel's relative to its mean
 //           over the run and rounded by a scale of its own, zeros after the last row, then of each
 //           run 32 f32 scales, for weights as codes too, and 32 f32 means; exact: (rows, 32) in f32
@@ -67,12 +67,10 @@ struct PackedKeys {
     return fast ? key_scales() + 2 * kPanel * 4 : channels * kPanel * 4;
   }
 
-  // Where the mean of a run's keys stands.
-  [[nodiscard]] int64_t key_mean(int64_t i) const {
-    return key_panels() * key_panel_bytes() + i * padded_channels * 4;
-  }
+  // Where the mean stands that keys are relative to.
+  [[nodiscard]] int64_t key_mean() const { return key_panels() * key_panel_bytes(); }
 
-  [[nodiscard]] int64_t key_bytes() const { return key_mean(fast ? runs() : 0); }
+  [[nodiscard]] int64_t key_bytes() const { return key_mean() + (fast ? padded_channels * 4 : 0); }
 
   // From one row of a panel of values to the next.
   [[nodiscard]] int64_t value_row_bytes() const { return fast ? kPanel : kPanel * 4; }
