@@ -151,12 +151,15 @@ std::vector<int64_t> GenerationQueue::forks_of(const Writing& writing) const {
   // What two prompts began with a third one may begin with.
   std::vector<int64_t> forks = task.forks;
   forks.push_back(kept_.alike(task.owner, task.prompt));
+  for (int64_t& position : forks) {
+    position -= position % limits_.cuts;
+  }
   std::ranges::sort(forks);
   const auto last = std::ranges::unique(forks).begin();
   forks.erase(last, forks.end());
   std::erase_if(forks, [&](int64_t position) {
-    return position < std::max(KeptTexts::kShortest, writing.there + 1) ||
-           position >= std::ssize(task.prompt);
+    return position < std::max(KeptTexts::kShortest, writing.there + least_piece()) ||
+           position > std::ssize(task.prompt) - least_piece();
   });
   return forks;
 }
@@ -207,7 +210,6 @@ void GenerationQueue::admit() {
     waiting_.erase(next);
     writing->begun = Clock::now();
     writing->text = next_text_++;
-    // The last token is read anew in any case: what follows it is wanted.
     begin_as_kept(*writing);
     writing->forks = forks_of(*writing);
     const auto gone = kept_.shrink(limits_.kept_tokens - under_way, kept_texts_);
@@ -223,7 +225,10 @@ void GenerationQueue::begin_as_kept(Writing& writing) {
   }
   const std::span<const int32_t> prompt = std::span<const int32_t>(writing.tokens);
   auto change = kept_.find_change(owner, prompt);
-  if (const auto found = kept_.find(owner, prompt.first(prompt.size() - 1))) {
+  // Its end is read anew in any case: what follows it is wanted, as behind a prompt.
+  const int64_t anew = model_->facts().rewinds ? least_piece() : 1;
+  const auto most = static_cast<size_t>(std::max<int64_t>(0, std::ssize(prompt) - anew));
+  if (const auto found = kept_.find(owner, prompt.first(most))) {
     if (found->whole) {
       writing.text = found->number;
     } else {

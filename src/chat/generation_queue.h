@@ -2,6 +2,7 @@
 // a text begins with that another of its owner began with is not read twice.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -26,6 +27,7 @@
 #include "chat/step_cost.h"
 #include "chat/token_rule.h"
 #include "nn/decode/sampling.h"
+#include "tensor/prompt_rows.h"
 
 namespace mynah {
 
@@ -96,7 +98,10 @@ class GenerationQueue {
     uint64_t kept_state_bytes = 512 << 20;
     // Tokens of prompts that a step reads at most; and while others wait for their next token.
     int64_t prompt_piece = kPromptPiece;
-    int64_t piece_beside_others = 96;
+    int64_t piece_beside_others = 128;
+    // Prompts are cut at multiples of it, so that they are the same wherever that is; a step reads
+    // so many tokens at least.
+    int64_t cuts = kPromptGrid;
     // Fewer where they take longer by what they took of late: a stop waits for a step, as others
     // do.
     double step_ms = 250;
@@ -200,6 +205,10 @@ class GenerationQueue {
   [[nodiscard]] std::vector<Part> choose_parts() const;
   // Tokens of prompts that the next step reads at most.
   [[nodiscard]] int64_t room_for_prompts(bool beside_others) const;
+  // How many tokens of a prompt a step reads that has room for so many; of the first one some.
+  [[nodiscard]] int64_t piece_of(const Writing& writing, int64_t room, bool is_first) const;
+  // A piece is as long, so that it is read as all of a prompt would be.
+  [[nodiscard]] int64_t least_piece() const { return std::min(kPromptRows, limits_.cuts); }
   // What a step took, with so many tokens of prompts; wants the lock.
   [[nodiscard]] static StepSize size_of(const std::vector<Part>& parts);
   void note_times(double took_ms, const StepSize& size);

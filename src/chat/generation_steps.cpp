@@ -25,10 +25,8 @@ int64_t GenerationQueue::room_for_prompts(bool beside_others) const {
   if (read_ms_ <= 0) {
     return most;
   }
-  // Products of fewer rows cost nearly as much as of these.
-  constexpr int64_t kLeast = 32;
   const double time_ms = beside_others ? limits_.step_beside_others_ms : limits_.step_ms;
-  return std::clamp(static_cast<int64_t>(time_ms / read_ms_), std::min(kLeast, most), most);
+  return std::clamp(static_cast<int64_t>(time_ms / read_ms_), std::min(limits_.cuts, most), most);
 }
 
 GenerationQueue::StepSize GenerationQueue::size_of(const std::vector<Part>& parts) {
@@ -56,6 +54,21 @@ void GenerationQueue::note_times(double took_ms, const StepSize& size) {
   }
 }
 
+int64_t GenerationQueue::piece_of(const Writing& writing, int64_t room, bool is_first) const {
+  const int64_t end = writing.forks.empty() ? std::ssize(writing.tokens) : writing.forks.front();
+  int64_t cut = (writing.there + std::max<int64_t>(0, room)) / limits_.cuts * limits_.cuts;
+  if (cut < writing.there + least_piece()) {
+    if (!is_first) {
+      return end - writing.there <= room ? end - writing.there : 0;
+    }
+    const int64_t least = writing.there + least_piece();
+    cut = (least + limits_.cuts - 1) / limits_.cuts * limits_.cuts;
+  }
+  // What is left is as long as a piece, or none.
+  const bool is_rest = end - writing.there <= room || end - cut < least_piece();
+  return (is_rest ? end : cut) - writing.there;
+}
+
 std::vector<GenerationQueue::Part> GenerationQueue::choose_parts() const {
   std::vector<Part> parts;
   for (const WritingRef& writing : writing_) {
@@ -73,13 +86,13 @@ std::vector<GenerationQueue::Part> GenerationQueue::choose_parts() const {
     }
   }
   std::ranges::stable_sort(reading, {}, &std::pair<int, WritingRef>::first);
+  bool is_first = true;
   for (const auto& [turn, writing] : reading) {
-    const int64_t end =
-        writing->forks.empty() ? std::ssize(writing->tokens) : writing->forks.front();
-    const int64_t count = std::min(room, end - writing->there);
+    const int64_t count = piece_of(*writing, room, is_first);
     if (count > 0) {
       parts.push_back({.writing = writing, .count = count, .guesses = {}, .guesses_cost = 0});
       room -= count;
+      is_first = false;
     }
   }
   return parts;

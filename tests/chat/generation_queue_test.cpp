@@ -108,7 +108,8 @@ TEST(GenerationQueue, EachAsIfAlone) {
                                 .waiting = 100,
                                 .kept_tokens = 1 << 20,
                                 .prompt_piece = 32,
-                                .piece_beside_others = 8});
+                                .piece_beside_others = 8,
+                                .cuts = 8});
   constexpr size_t kTexts = 24;
   std::vector<std::vector<int32_t>> written(kTexts);
   std::vector<std::jthread> threads;
@@ -192,6 +193,7 @@ class NoRewinding : public testing::Test {
   static GenerationQueue::Limits limits() {
     GenerationQueue::Limits limits;
     limits.prompt_piece = 16;
+    limits.cuts = 1;
     limits.kept_state_bytes = 0;  // four texts
     return limits;
   }
@@ -217,6 +219,20 @@ TEST_F(NoRewinding, ABranchBeginsWhereThePromptWasKept) {
   EXPECT_EQ(cached(branch(first, 35, 8)), 0) << "nothing is known of its middle";
 }
 
+TEST(GenerationQueue, WhatIsKeptOfAPromptEndsWhereItMayBeCut) {
+  const auto model = std::make_shared<FakeLanguage>(4096, false, false);
+  GenerationQueue queue(model);
+  const auto prompt = prompt_of(5, 200);
+  GenerationTask first = task_of(prompt, 5, "a");
+  first.forks = {10, 150, 195};
+  ASSERT_TRUE(queue.write(std::move(first), {}));
+  auto branch = prompt;
+  branch.resize(160);
+  branch.push_back(3);
+  EXPECT_EQ(queue.write(task_of(branch, 5, "a"), {})->cached_tokens, 128);
+  EXPECT_EQ(queue.write(task_of(prompt, 5, "a"), {})->cached_tokens, 192);
+}
+
 TEST_F(NoRewinding, WhatTwoPromptsBeganWithIsKeptForAThird) {
   const auto first = prompt_of(5, 40);
   EXPECT_EQ(cached(first), 0);
@@ -238,7 +254,7 @@ TEST(GenerationQueue, NothingIsSharedAcrossOwners) {
   ASSERT_TRUE(queue.write(task_of(prompt, 4, "one"), {}));
   EXPECT_EQ(queue.write(task_of(prompt, 4, "two"), {})->cached_tokens, 0);
   EXPECT_EQ(queue.write(task_of(prompt, 4), {})->cached_tokens, 0);
-  EXPECT_EQ(queue.write(task_of(prompt, 4, "one"), {})->cached_tokens, 299);
+  EXPECT_EQ(queue.write(task_of(prompt, 4, "one"), {})->cached_tokens, 300 - kPromptRows);
   queue.forget("one");
   EXPECT_EQ(queue.write(task_of(prompt, 4, "one"), {})->cached_tokens, 0);
 }
@@ -256,7 +272,8 @@ TEST(GenerationQueue, WhatIsKeptIsBounded) {
   }
   EXPECT_LE(model->texts(), 5U);
   // The one of last is there still, the first one is not.
-  EXPECT_EQ(queue.write(task_of(prompt_of(19, 300), 1, "me"), {})->cached_tokens, 299);
+  EXPECT_EQ(queue.write(task_of(prompt_of(19, 300), 1, "me"), {})->cached_tokens,
+            300 - kPromptRows);
   EXPECT_EQ(queue.write(task_of(prompt_of(0, 300), 1, "me"), {})->cached_tokens, 0);
 }
 
@@ -352,7 +369,8 @@ TEST(GenerationQueue, ALongPromptLeavesRoomForOthers) {
                                 .waiting = 10,
                                 .kept_tokens = 1 << 20,
                                 .prompt_piece = 256,
-                                .piece_beside_others = 32});
+                                .piece_beside_others = 32,
+                                .cuts = 32});
   std::latch begun(1);
   std::atomic_flag told;
   std::atomic<bool> ends{false};
@@ -404,7 +422,7 @@ TEST(GenerationQueue, ReadsAheadWhatIsForeseen) {
     std::this_thread::yield();
   }
   auto next = beginning;
-  next.push_back(3);
+  next.resize(700 + kPromptRows, 3);
   std::vector<int32_t> written;
   const auto done = queue.write(telling(task_of(next, 4, "me"), written), {});
   ASSERT_TRUE(done);
