@@ -21,6 +21,7 @@ constexpr std::array<Facts, kDTypeCount> kFacts = {{
     {"q4_1", 32, 20},   {"q5_0", 32, 22},   {"q5_1", 32, 24},     {"q8_0", 32, 34},
     {"q2_k", 256, 84},  {"q3_k", 256, 110}, {"q4_k", 256, 144},   {"q5_k", 256, 176},
     {"q6_k", 256, 210}, {"iq4_nl", 32, 18}, {"iq4_xs", 256, 136}, {"mxfp4", 32, 17},
+    {"i16", 1, 2},
 }};
 
 const Facts& facts(DType dtype) {

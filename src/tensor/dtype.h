@@ -9,7 +9,8 @@
 namespace mynah {
 
 // Q*, IQ* and MXFP4: ggml's block types (ggml-common.h): a block of elements shares its scale. I8:
-// int8 with a scale per output channel where it is a weight, plain bytes elsewhere.
+// int8 with a scale per output channel where it is a weight, plain bytes elsewhere. I16: int16 with
+// a scale for each run of an output channel (tensor/quantize.h), of weights alone.
 enum class DType : uint8_t {
   F32,
   F16,
@@ -30,10 +31,11 @@ enum class DType : uint8_t {
   Q6_K,
   IQ4_NL,
   IQ4_XS,
-  MXFP4
+  MXFP4,
+  I16
 };
 
-inline constexpr int kDTypeCount = 20;
+inline constexpr int kDTypeCount = 21;
 
 // Elements in a block: 1 for plain types, 32 for Q*_0, Q*_1, IQ4_NL and MXFP4, 256 for Q*_K and
 // IQ4_XS.

@@ -36,8 +36,9 @@ enum class Reduction : uint8_t { Sum, Mean, Max };
 
 // How exactly a product is computed. Exact: f32 all through. Close: where weights are int8,
 // activations may be rounded to 16 bits with a scale a row, for what one more rounding to int8
-// would change; as Exact elsewhere. Fast: activations may be rounded to the weight's own class
-// (int8 with a scale a row, bf16), which is what "int8" and "bf16" mean to users of other engines.
+// would change; as Fast where weights are int16, as Exact elsewhere. Fast: activations may be
+// rounded to the weight's own class (int8 with a scale a row, int16 with one a run of it, bf16),
+// which is what "int8" and "bf16" mean to users of other engines.
 enum class Precision : uint8_t { Exact, Close, Fast };
 
 // A weight matrix (out_features, in_features) in the layout that one backend computes with.

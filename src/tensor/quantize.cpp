@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
 #include "tensor/blocks.h"
@@ -49,6 +50,8 @@ void dequantize_plain(DType dtype, const std::byte* source, std::span<float> out
       return read_plain<int8_t>(source, out, number);
     case DType::U8:
       return read_plain<uint8_t>(source, out, number);
+    case DType::I16:
+      return read_plain<int16_t>(source, out, number);
     case DType::I32:
       return read_plain<int32_t>(source, out, number);
     default:
@@ -273,6 +276,34 @@ float quantize_row_i8(std::span<const float> values, int8_t* out) {
     out[i] = std::fabs(q) <= 127.0F ? static_cast<int8_t>(q) : int8_t{0};
   }
   return peak / steps;
+}
+
+float quantize_run_i16(std::span<const float> values, int16_t* out) {
+  MYNAH_CHECK(std::ssize(values) <= kInt16Run, "[quantize] a longer run than has a scale");
+  constexpr double kMostCode = std::numeric_limits<int16_t>::max();
+  double peak = 0;
+  double sum = 0;
+  for (const float value : values) {
+    const double magnitude = std::fabs(double{value});
+    peak = std::max(peak, magnitude);
+    sum += magnitude;
+  }
+  std::fill_n(out, values.size(), int16_t{0});
+  if (!std::isfinite(sum)) {
+    return static_cast<float>(sum);
+  }
+  // A code may be half a step more than its value.
+  const double most_sum = static_cast<double>(std::numeric_limits<int32_t>::max()) / kInt16Peak -
+                          static_cast<double>(values.size());
+  const auto scale = static_cast<float>(std::max(peak / kMostCode, sum / most_sum));
+  if (scale < std::numeric_limits<float>::min()) {
+    return 0.0F;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double steps = std::nearbyint(double{values[i]} / double{scale});
+    out[i] = static_cast<int16_t>(std::clamp(steps, -kMostCode, kMostCode));
+  }
+  return scale;
 }
 
 }  // namespace mynah

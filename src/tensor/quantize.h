@@ -34,4 +34,16 @@ void quantize(DType dtype, std::span<const float> values, std::byte* out);
 // with an infinity or NaN becomes zeros with a scale that is not finite.
 float quantize_row_i8(std::span<const float> values, int8_t* out);
 
+// Weights in int16 have a scale for each so many elements of a row, and what is left.
+inline constexpr int64_t kInt16Run = 384;
+
+// The largest code of activations that meet them.
+inline constexpr int kInt16Peak = 8191;
+
+// Symmetric int16 of one run of at most kInt16Run: value = result * scale, to nearest, ties to
+// even. The scale is the least for which results are within int16, and sums of their products with
+// codes up to kInt16Peak within int32. Returns the scale, 0 for a run of zeros. A run with an
+// infinity or NaN becomes zeros with a scale that is not finite.
+float quantize_run_i16(std::span<const float> values, int16_t* out);
+
 }  // namespace mynah

@@ -61,12 +61,15 @@ class BatchTest : public testing::TestWithParam<std::string> {
 
 TEST_P(BatchTest, LinearOfEveryWeightType) {
   constexpr int64_t kWidth = 256;
-  for (const DType dtype : weight_types()) {
+  std::vector<DType> types(weight_types().begin(), weight_types().end());
+  types.push_back(DType::I16);
+  for (const DType dtype : types) {
     if (!backend_->supports_weight(dtype)) {
       continue;
     }
+    const bool rounded = dtype == DType::I8 || dtype == DType::I16;
     const LinearWeight w = ops::pack_linear(
-        *backend_, host_tensor({65, kWidth}, dtype == DType::I8 ? DType::F32 : dtype, 1), dtype);
+        *backend_, host_tensor({65, kWidth}, rounded ? DType::F32 : dtype, 1), dtype);
     for (const Precision precision : {Precision::Exact, Precision::Close, Precision::Fast}) {
       SCOPED_TRACE(std::string(name(dtype)));
       expect_alone_as_in_batch(kWidth, [&](const Tensor& x, const Lengths&) {

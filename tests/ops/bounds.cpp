@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/quantize.h"
+
 namespace mynah::cases {
 
 ProductError product_error(std::span<const float> x, const float* w) {
@@ -27,11 +29,14 @@ float product_bound(const ProductError& e, int64_t n, DType weight, Precision pr
   if (precision == Precision::Exact) {
     return rounding;
   }
-  if (precision == Precision::Close && weight != DType::I8) {
+  if (precision == Precision::Close && weight != DType::I8 && weight != DType::I16) {
     return rounding;
   }
-  if (weight == DType::I8 || is_block_type(weight)) {
-    const float step = e.peak / (precision == Precision::Close ? 127.0F * 256.0F : 127.0F);
+  if (weight == DType::I8 || weight == DType::I16 || is_block_type(weight)) {
+    const float steps = weight == DType::I16            ? static_cast<float>(kInt16Peak)
+                        : precision == Precision::Close ? 127.0F * 256.0F
+                                                        : 127.0F;
+    const float step = e.peak / steps;
     const float worst = 0.505F * step * e.weight_sum;
     const float likely = kSixSigma * step / std::sqrt(12.0F) * e.weight_norm;
     return rounding + kSlope * std::min(worst, likely);

@@ -31,8 +31,9 @@ struct LinearRow {
 struct LinearInputs {
   explicit LinearInputs(const LinearRow& row)
       : x(normals(row.rows * row.in, 1)),
-        // I8 is packed from f32; block types are kept as a file has them.
-        w(host_tensor({row.out, row.in}, row.dtype == DType::I8 ? DType::F32 : row.dtype, 2,
+        // I8 and I16 are packed from f32; block types are kept as a file has them.
+        w(host_tensor({row.out, row.in},
+                      row.dtype == DType::I8 || row.dtype == DType::I16 ? DType::F32 : row.dtype, 2,
                       1.0F / std::sqrt(static_cast<float>(row.in)))),
         bias(normals(row.out, 3)),
         residual(normals(row.residual ? row.rows * row.out : 0, 4)) {
@@ -185,6 +186,10 @@ void add_linear_cases(std::vector<OpCase>& table) {
     }
   }
   add_sizes(table, DType::I8, Precision::Close, kPlainSizes);
+  for (const Precision precision : {Precision::Exact, Precision::Fast}) {
+    add_sizes(table, DType::I16, precision, kPlainSizes);
+    add_sizes(table, DType::I16, precision, std::array{Sizes{14, 385, 33}, Sizes{2, 1151, 32}});
+  }
   for (const Sizes& s :
        {Sizes{1, 129, 65}, Sizes{2, 128, 512}, Sizes{1, 640, 300}, Sizes{13, 33, 7}}) {
     table.push_back(linear_case({.rows = s.rows, .in = s.in, .out = s.out, .rectified = true}));

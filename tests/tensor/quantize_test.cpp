@@ -231,6 +231,42 @@ TEST(Quantize, RowsOfInt8KeepTheCodesOfAnInt8Model) {
   }
 }
 
+TEST(Quantize, RunsOfInt16KeepEveryValueWithinHalfAStep) {
+  EXPECT_TRUE(rc::check([](std::vector<float> values) {
+    values.resize(std::min<size_t>(values.size(), kInt16Run));
+    std::vector<int16_t> codes(values.size());
+    const float scale = quantize_run_i16(values, codes.data());
+    int64_t sum = 0;
+    for (size_t i = 0; i < values.size() && std::isfinite(scale); ++i) {
+      sum += std::abs(codes[i]);
+      // Numbers below the smallest scale times 32767 are zeros.
+      RC_ASSERT(std::fabs(static_cast<float>(codes[i]) * scale - values[i]) <=
+                scale * 0.5001F + 1e-33F);
+    }
+    RC_ASSERT(sum * kInt16Peak <= std::numeric_limits<int32_t>::max());
+  }));
+}
+
+TEST(Quantize, RunsOfInt16AddUpWithinInt32) {
+  // The worst that a run can be, one number alone, and one among many.
+  std::vector<float> values(kInt16Run, 0.3F);
+  std::vector<int16_t> codes(values.size());
+  const float step = quantize_run_i16(values, codes.data());
+  EXPECT_THAT(codes, testing::Each(codes[0]));
+  EXPECT_GT(codes[0], 670);
+  EXPECT_LE(int64_t{codes[0]} * kInt16Run * kInt16Peak, std::numeric_limits<int32_t>::max());
+  EXPECT_NEAR(static_cast<float>(codes[0]) * step, 0.3F, step / 2);
+  EXPECT_FLOAT_EQ(quantize_run_i16(std::vector<float>{0.0F, -2.0F}, codes.data()), 2.0F / 32767);
+  EXPECT_EQ(codes[1], -32767);
+  EXPECT_EQ(quantize_run_i16(std::vector<float>(4, 0.0F), codes.data()), 0.0F);
+  for (const float bad : {INFINITY, -INFINITY, NAN}) {
+    codes.assign(3, 1);
+    EXPECT_FALSE(
+        std::isfinite(quantize_run_i16(std::vector<float>{1.0F, bad, 2.0F}, codes.data())));
+    EXPECT_THAT(codes, testing::Each(0));
+  }
+}
+
 TEST(Quantize, IntegersBecomeTheirValue) {
   const std::vector<int64_t> wide{-3, 1LL << 40};
   std::vector<float> values(2);

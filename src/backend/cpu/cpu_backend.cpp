@@ -52,6 +52,9 @@ std::string CpuBackend::description() const {
 }
 
 bool CpuBackend::supports_weight(DType dtype) const {
+  if (dtype == DType::I16) {
+    return kernels_.gemm_i16 != nullptr;
+  }
   return dtype != DType::U8 && dtype != DType::I32 && dtype != DType::I64;
 }
 

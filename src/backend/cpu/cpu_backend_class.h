@@ -159,6 +159,8 @@ class CpuBackend final : public Backend {
   void product_i8(const Rows& rows, const LinearWeight& w, const Target& target);
   // Precision::Close, weights I8.
   void product_close(const Rows& rows, const LinearWeight& w, const Target& target);
+  // Weights I16.
+  void product_i16(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_blocks(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_bf16(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_f32(const Rows& rows, const LinearWeight& w, const Target& target);
@@ -169,7 +171,14 @@ class CpuBackend final : public Backend {
                const Target& target);
   // Splits rows by panels over the pool and calls fn(row_begin, row_end, panel_begin, panel_end).
   void for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_row,
-                 FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn);
+                 FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn,
+                 int64_t tile_rows = kTileRows);
+  // The same once round(row) was called for each row, of `width` numbers: in the task that has the
+  // row, where that is one only.
+  void for_rounded_tiles(int64_t rows, int64_t width, int64_t panels, int64_t work_per_tile_row,
+                         FunctionRef<void(int64_t)> round,
+                         FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn,
+                         int64_t tile_rows = kTileRows);
   // Calls fn(i) for each row, in parallel when a row's work makes that worth while.
   void for_rows(int64_t rows, int64_t work_per_row, FunctionRef<void(int64_t)> fn);
 

@@ -202,6 +202,34 @@ void join_close(const int32_t* tile, int64_t m, const Int8Scales& scales, float*
   }
 }
 
+float quantize_run_i16(const float* x, int64_t k, int16_t* out) {
+  constexpr float kPeak = kInt16Peak;
+  constexpr float kLeast = 1e-34F;  // what is less is nothing, and would have no finite inverse
+  const F f;
+  const hn::Rebind<int16_t, F> i16;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  const float largest = largest_of(x, k);
+  const V scale = hn::Set(f, largest > kLeast ? kPeak / largest : 0.0F);
+  const auto code = [&](V value) HWY_ATTR {
+    return hn::DemoteTo(i16, hn::NearestInt(hn::Mul(value, scale)));
+  };
+  int64_t c = 0;
+  for (; c + lanes <= k; c += lanes) {
+    hn::StoreU(code(hn::LoadU(f, x + c)), i16, out + c);
+  }
+  if (c < k) {
+    HWY_ALIGN float extra[hn::MaxLanes(F())] = {};
+    HWY_ALIGN int16_t codes[hn::MaxLanes(F())];
+    std::memcpy(extra, x + c, static_cast<size_t>(k - c) * sizeof(float));
+    hn::Store(code(hn::Load(f, extra)), i16, codes);
+    std::memcpy(out + c, codes, static_cast<size_t>(k - c) * sizeof(int16_t));
+  }
+  if (k % 2 != 0) {
+    out[k] = 0;
+  }
+  return largest > kLeast ? largest / kPeak : 0.0F;
+}
+
 float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
   const F f;
   const hn::RebindToUnsigned<F> u32;
@@ -352,6 +380,7 @@ void fill_finish(Kernels& kernels) {
   kernels.finish_mix = finish_mix;
   kernels.quantize_row = quantize_row;
   kernels.quantize_row_close = quantize_row_close;
+  kernels.quantize_run_i16 = quantize_run_i16;
   kernels.join_close = join_close;
   kernels.widen_i8 = widen_i8;
   kernels.to_bf16 = to_bf16;

@@ -258,6 +258,7 @@ void fill_gemm(Kernels& kernels) {
   kernels.gemm_add_f32 = gemm_add_f32;
   kernels.gemm_i8 = gemm_i8;
   kernels.gemm_bf16 = nullptr;
+  kernels.gemm_i16 = nullptr;
   kernels.gemm_f32_bf16 = gemm_f32_bf16;
 }
 

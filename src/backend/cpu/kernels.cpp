@@ -1,6 +1,7 @@
 #include "backend/cpu/kernels.h"
 
 #include "backend/cpu/block_products_x86.h"
+#include "backend/cpu/gemm_i16_x86.h"
 #include "backend/cpu/gemm_x86.h"
 #include "backend/cpu/kernel_parts.h"
 
@@ -22,6 +23,7 @@ Kernels kernels_for(Isa isa) {
 #if defined(__x86_64__)
   if (isa >= Isa::Avx512Vnni) {
     kernels.gemm_i8 = gemm_i8_vnni;
+    kernels.gemm_i16 = gemm_i16_vnni;
     kernels.block_products = block_products_vnni;
     kernels.packed_rows = kPackedRowsVnni;
   }

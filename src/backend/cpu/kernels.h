@@ -32,6 +32,18 @@ struct Int8Scales {
       nullptr;  // sum of a column's weights: activations are stored as x + 128
 };
 
+// A run of K of a product with int16 weights: y = sum * row scale * column scale.
+struct Int16Run {
+  const int16_t* rows = nullptr;  // (m, 2 * steps), row_stride apart
+  int64_t row_stride = 0;
+  const float* row_scales = nullptr;  // one a row, scale_stride apart
+  int64_t scale_stride = 0;
+  const int16_t* panel = nullptr;        // (steps, 32, 2)
+  const float* column_scales = nullptr;  // (32)
+  int64_t steps = 0;
+  bool adds = false;  // to what is in the tile
+};
+
 // Elements of K whose codes of a block type lie together, and that share a scale of activations.
 inline constexpr int64_t kBlockRows = 32;
 
@@ -160,6 +172,12 @@ struct Kernels {
   void (*gemm_bf16)(const uint16_t* a, int64_t a_stride, int64_t m, int64_t k2,
                     const uint16_t* panels, int64_t count, int64_t panel_stride, float* out,
                     int64_t out_stride);
+  // One run of m rows with one panel, to tile (m, 32): exact in int32, then scaled. Null where the
+  // processor has no dot products of int16.
+  void (*gemm_i16)(const Int16Run& run, int64_t m, float* tile);
+  // A run of a row of activations, k numbers, in codes of at most kInt16Peak; where k is odd a zero
+  // follows. Returns the scale.
+  float (*quantize_run_i16)(const float* x, int64_t k, int16_t* out);
   // a (m, 2 * k2) f32; panel (k2, 32, 2) bf16, widened on the way.
   void (*gemm_f32_bf16)(const float* a, int64_t a_stride, int64_t m, int64_t k2,
                         const uint16_t* panel, float* out, int64_t out_stride);

@@ -14,6 +14,7 @@ int64_t PackedView::steps() const {
     case DType::I8:
       return (w_.in_features + 3) / 4;
     case DType::BF16:
+    case DType::I16:
       return (w_.in_features + 1) / 2;
     default:
       return w_.in_features;
@@ -37,12 +38,21 @@ size_t PackedView::panel_bytes() const {
 
 size_t PackedView::total_bytes() const {
   const auto count = static_cast<size_t>(panels());
-  const size_t columns_extra = w_.dtype == DType::I8 ? 2 : 0;  // numbers of four bytes a column
+  size_t columns_extra = 0;  // numbers of four bytes a column
+  if (w_.dtype == DType::I8) {
+    columns_extra = 2;
+  } else if (w_.dtype == DType::I16) {
+    columns_extra = static_cast<size_t>(runs());
+  }
   return count * (panel_bytes() + columns_extra * static_cast<size_t>(kPanel) * 4);
 }
 
+int64_t PackedView::runs() const {
+  return w_.dtype == DType::I16 ? (w_.in_features + kInt16Run - 1) / kInt16Run : 1;
+}
+
 float* PackedView::scales(int64_t p) const {
-  return reinterpret_cast<float*>(writable_panel(panels())) + p * kPanel;
+  return reinterpret_cast<float*>(writable_panel(panels())) + p * runs() * kPanel;
 }
 
 int32_t* PackedView::sums(int64_t p) const {
@@ -76,6 +86,27 @@ void pack_i8(const LinearWeight& w, int64_t p, std::span<const float> rows, int6
   }
 }
 
+void pack_i16(const LinearWeight& w, int64_t p, std::span<const float> rows, int64_t columns) {
+  const PackedView view(w);
+  const int64_t k = w.in_features;
+  auto* panel = reinterpret_cast<int16_t*>(view.writable_panel(p));
+  std::memset(panel, 0, view.panel_bytes());
+  std::fill_n(view.scales(p), view.runs() * kPanel, 0.0F);
+  std::vector<int16_t> codes(kInt16Run);
+  for (int64_t c = 0; c < columns; ++c) {
+    for (int64_t run = 0; run < view.runs(); ++run) {
+      const int64_t begin = run * kInt16Run;
+      const int64_t count = std::min(kInt16Run, k - begin);
+      view.scales(p)[run * kPanel + c] = quantize_run_i16(
+          rows.subspan(static_cast<size_t>(c * k + begin), static_cast<size_t>(count)),
+          codes.data());
+      for (int64_t i = 0; i < count; ++i) {
+        panel[(begin + i) / 2 * 64 + c * 2 + i % 2] = codes[static_cast<size_t>(i)];
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void pack_panel(const LinearWeight& w, int64_t p, std::span<const float> rows) {
@@ -84,6 +115,10 @@ void pack_panel(const LinearWeight& w, int64_t p, std::span<const float> rows) {
   const int64_t columns = view.columns(p);
   if (w.dtype == DType::I8) {
     pack_i8(w, p, rows, columns);
+    return;
+  }
+  if (w.dtype == DType::I16) {
+    pack_i16(w, p, rows, columns);
     return;
   }
   std::byte* panel = view.writable_panel(p);
@@ -118,6 +153,17 @@ void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float
     for (int64_t i = 0; i < k; ++i) {
       for (int64_t c = 0; c < kPanel; ++c) {
         out[i * kPanel + c] = bf16_to_f32(pairs[i / 2 * 64 + c * 2 + i % 2]);
+      }
+    }
+    return;
+  }
+  if (w.dtype == DType::I16) {
+    const auto* pairs = reinterpret_cast<const int16_t*>(view.panel(p));
+    const float* const scales = view.scales(p);
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t c = 0; c < kPanel; ++c) {
+        out[i * kPanel + c] = static_cast<float>(pairs[i / 2 * 64 + c * 2 + i % 2]) *
+                              scales[i / kInt16Run * kPanel + c];
       }
     }
     return;

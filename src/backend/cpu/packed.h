@@ -16,6 +16,7 @@ namespace mynah::cpu {
 //   f32   (panel, K, 32)           f16   (panel, K, 32)
 //   bf16  (panel, ceil(K/2), 32, 2)
 //   int8  (panel, ceil(K/4), 32, 4), then f32 scales (panel, 32), then i32 sums (panel, 32)
+//   int16 (panel, ceil(K/2), 32, 2), then f32 scales (panel, runs of K, 32)
 //   blocks of ggml: packed_blocks.h
 class PackedView {
  public:
@@ -36,8 +37,11 @@ class PackedView {
     return w_.data.raw() + static_cast<size_t>(p) * panel_bytes();
   }
 
-  // Int8 only: of a panel's columns.
+  // Parts of K that have scales of their own: of int16, else one.
+  [[nodiscard]] int64_t runs() const;
+  // Int8 and int16: of a panel's columns (runs(), 32).
   [[nodiscard]] float* scales(int64_t p) const;
+  // Int8 only.
   [[nodiscard]] int32_t* sums(int64_t p) const;
   // Columns of a panel that exist.
   [[nodiscard]] int64_t columns(int64_t p) const;

@@ -9,8 +9,8 @@
 namespace mynah::cpu {
 namespace {
 
-int64_t row_tiles_of(int64_t rows) {
-  return (rows + kTileRows - 1) / kTileRows;
+int64_t row_tiles_of(int64_t rows, int64_t tile_rows) {
+  return (rows + tile_rows - 1) / tile_rows;
 }
 
 // Multiplications after which a thread may take another task, some 20 us: others wait no longer
@@ -23,11 +23,16 @@ int64_t tasks_of_rows(int64_t row_tiles, int64_t threads) {
   return std::max<int64_t>(1, (threads * 4 + row_tiles - 1) / row_tiles);
 }
 
+// Rows of a tile of products in int16. What a panel's run costs to read is little beside them, and
+// small tiles are shared out more evenly.
+constexpr int64_t kInt16TileRows = 48;
+
 }  // namespace
 
 void CpuBackend::for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_row,
-                           FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn) {
-  const int64_t row_tiles = row_tiles_of(rows);
+                           FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn,
+                           int64_t tile_rows) {
+  const int64_t row_tiles = row_tiles_of(rows, tile_rows);
   const int64_t threads = rows * panels * work_per_tile_row < kSerialWork ? 1 : pool_.size();
   const int64_t shares = threads == 1 ? 1 : tasks_of_rows(row_tiles, threads);
   const int64_t tile_work = std::min(rows, kTileRows) * panels * work_per_tile_row;
@@ -36,13 +41,32 @@ void CpuBackend::for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_r
   const int64_t group = (panels + groups - 1) / groups;
   const auto task = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t row = i / groups * kTileRows;
+      const int64_t row = i / groups * tile_rows;
       const int64_t panel = i % groups * group;
-      fn(row, std::min(row + kTileRows, rows), panel, std::min(panel + group, panels));
+      fn(row, std::min(row + tile_rows, rows), panel, std::min(panel + group, panels));
     }
   };
   const int64_t tasks = row_tiles * groups;
   pool_.parallel_for(tasks, threads == 1 ? tasks : 1, task);
+}
+
+void CpuBackend::for_rounded_tiles(int64_t rows, int64_t width, int64_t panels,
+                                   int64_t work_per_tile_row, FunctionRef<void(int64_t)> round,
+                                   FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn,
+                                   int64_t tile_rows) {
+  const bool shared = tasks_of_rows(row_tiles_of(rows, tile_rows), pool_.size()) > 1;
+  if (shared) {
+    for_rows(rows, width, round);
+  }
+  for_tiles(
+      rows, panels, work_per_tile_row,
+      [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
+        for (int64_t r = row; !shared && r < row_end; ++r) {
+          round(r);
+        }
+        fn(row, row_end, panel, panel_end);
+      },
+      tile_rows);
 }
 
 void CpuBackend::for_rows(int64_t rows, int64_t work_per_row, FunctionRef<void(int64_t)> fn) {
@@ -64,18 +88,10 @@ void CpuBackend::product_i8(const Rows& rows, const LinearWeight& w, const Targe
     scales[r] = kernels_.quantize_row(rows.data + r * rows.stride, w.in_features,
                                       quantized.data() + r * k4 * 4, k4);
   };
-  // Where each row is in one task only, that task rounds it.
-  const bool shared = tasks_of_rows(row_tiles_of(rows.count), pool_.size()) > 1;
-  if (shared) {
-    for_rows(rows.count, w.in_features, quantize);
-  }
-  for_tiles(
-      rows.count, view.panels(), k4 * 4 * kPanel / 4,
+  for_rounded_tiles(
+      rows.count, w.in_features, view.panels(), k4 * 4 * kPanel / 4, quantize,
       [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
         alignas(64) int32_t tile[kTileRows * kPanel];
-        for (int64_t r = row; !shared && r < row_end; ++r) {
-          quantize(r);
-        }
         for (int64_t p = panel; p < panel_end; ++p) {
           kernels_.gemm_i8(quantized.data() + row * k4 * 4, k4 * 4, row_end - row, k4,
                            reinterpret_cast<const int8_t*>(view.panel(p)), tile, kPanel);
@@ -116,6 +132,46 @@ void CpuBackend::product_close(const Rows& rows, const LinearWeight& w, const Ta
                           target.data + row * target.stride + p * kPanel, target.stride);
         }
       });
+}
+
+void CpuBackend::product_i16(const Rows& rows, const LinearWeight& w, const Target& target) {
+  const PackedView view(w);
+  const int64_t k = w.in_features;
+  const int64_t stride = 2 * view.steps();
+  const int64_t runs = view.runs();
+  const auto length = [k](int64_t run) { return std::min(kInt16Run, k - run * kInt16Run); };
+  const Scratch<int16_t> codes(memory_, rows.count * stride);
+  const Scratch<float> scales(memory_, rows.count * runs);
+  const auto quantize = [&](int64_t r) {
+    for (int64_t run = 0; run < runs; ++run) {
+      const int64_t begin = run * kInt16Run;
+      scales[r * runs + run] = kernels_.quantize_run_i16(
+          rows.data + r * rows.stride + begin, length(run), codes.data() + r * stride + begin);
+    }
+  };
+  for_rounded_tiles(
+      rows.count, k, view.panels(), k * kPanel / 2, quantize,
+      [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
+        alignas(64) float tile[kInt16TileRows * kPanel];
+        for (int64_t p = panel; p < panel_end; ++p) {
+          const auto* weights = reinterpret_cast<const int16_t*>(view.panel(p));
+          for (int64_t run = 0; run < runs; ++run) {
+            const int64_t begin = run * kInt16Run;
+            kernels_.gemm_i16({.rows = codes.data() + row * stride + begin,
+                               .row_stride = stride,
+                               .row_scales = scales.data() + row * runs + run,
+                               .scale_stride = runs,
+                               .panel = weights + begin * kPanel,
+                               .column_scales = view.scales(p) + run * kPanel,
+                               .steps = (length(run) + 1) / 2,
+                               .adds = run > 0},
+                              row_end - row, tile);
+          }
+          kernels_.finish(tile, row_end - row, view.columns(p), target.finish(row, p * kPanel),
+                          target.data + row * target.stride + p * kPanel, target.stride);
+        }
+      },
+      kInt16TileRows);
 }
 
 void CpuBackend::product_bf16(const Rows& rows, const LinearWeight& w, const Target& target) {
@@ -173,6 +229,8 @@ void CpuBackend::product(const Rows& rows, const LinearWeight& w, Precision prec
     product_i8(rows, w, target);
   } else if (precision == Precision::Close && w.dtype == DType::I8) {
     product_close(rows, w, target);
+  } else if (precision != Precision::Exact && w.dtype == DType::I16) {
+    product_i16(rows, w, target);
   } else if (precision == Precision::Fast && is_block_type(w.dtype)) {
     product_blocks(rows, w, target);
   } else if (precision == Precision::Fast && w.dtype == DType::BF16 &&

@@ -53,7 +53,7 @@ void RefBackend::copy(const Tensor& x, const Tensor& out) {
 
 bool RefBackend::supports_weight(DType dtype) const {
   return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::I8 ||
-         is_block_type(dtype);
+         dtype == DType::I16 || is_block_type(dtype);
 }
 
 namespace {
@@ -65,6 +65,18 @@ void round_row(std::span<float> values, DType storage) {
     const float scale = quantize_row_i8(values, codes.data());
     for (size_t j = 0; j < values.size(); ++j) {
       values[j] = static_cast<float>(codes[j]) * scale;
+    }
+    return;
+  }
+  if (storage == DType::I16) {
+    std::vector<int16_t> codes(kInt16Run);
+    while (!values.empty()) {
+      const auto run = values.first(std::min(values.size(), codes.size()));
+      const float scale = quantize_run_i16(run, codes.data());
+      for (size_t j = 0; j < run.size(); ++j) {
+        run[j] = static_cast<float>(codes[j]) * scale;
+      }
+      values = values.subspan(run.size());
     }
     return;
   }
