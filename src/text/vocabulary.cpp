@@ -220,14 +220,21 @@ std::string bytes_of_printable(std::string_view text) {
   const ByteSpelling& spelling = byte_spelling();
   std::string bytes;
   bytes.reserve(text.size());
-  for (std::string_view rest = text; !rest.empty();) {
-    const Utf8Step step = next_code_point(rest);
-    if (!step.valid || step.code_point >= spelling.of_character.size() ||
-        spelling.of_character[step.code_point] < 0) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    // All characters of the spelling are of one byte or two.
+    size_t character = static_cast<uint8_t>(text[at]);
+    if (character >= 0x80) {
+      const bool whole = character >= 0xC2 && character <= 0xDF && at + 1 < text.size() &&
+                         (static_cast<uint8_t>(text[at + 1]) & 0xC0U) == 0x80;
+      if (!whole) {
+        return std::string(text);
+      }
+      character = (character & 0x1FU) << 6U | (static_cast<uint8_t>(text[++at]) & 0x3FU);
+    }
+    if (character >= spelling.of_character.size() || spelling.of_character[character] < 0) {
       return std::string(text);
     }
-    bytes += static_cast<char>(spelling.of_character[step.code_point]);
-    rest.remove_prefix(step.bytes);
+    bytes += static_cast<char>(spelling.of_character[character]);
   }
   return bytes;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,8 +52,12 @@ class MergeTable {
     return slot;
   }
 
-  // Makes the last of merges_ known to `find`.
-  void insert_last();
+  // Reads the merges from rank `first` on; several threads may.
+  static Status read_some(const TensorFile& file, const TokenTable& tokens, TokenSpelling spelling,
+                          std::span<const std::string> lines, size_t first,
+                          std::span<Merge> merges);
+  // Makes a merge known to `find`.
+  void insert(size_t rank);
 
   std::vector<Merge> merges_;    // by rank
   std::vector<uint32_t> slots_;  // ranks by the hash of both; at most two thirds are taken
