@@ -70,6 +70,7 @@ GenerationTask ChatModel::task_of(const Asked& asked, const ChatRequest& request
                       .alternatives = request.choice.alternatives,
                       .rule = asked.rule},
           .owner = request.owner,
+          .conversation = request.conversation,
           .forks = asked.forks,
           .urgency = request.urgency,
           .on_token = nullptr};
@@ -226,7 +227,7 @@ Result<ChatReply> ChatModel::reply(const ChatRequest& request, ChatObserver& obs
   MYNAH_TRY(ChatReply reply, run(std::move(asked), own, observer, stop));
   const bool said = reply.end == ReplyEnd::Whole || reply.end == ReplyEnd::Stop;
   if (said && !reply.message.reasoning.empty() && !own.owner.empty()) {
-    queue_.foresee(own.owner, [this, own, content = reply.message.content] {
+    queue_.foresee(own.owner, own.conversation, [this, own, content = reply.message.content] {
       return beginning_of_next_turn(prompt_, own, content);
     });
   }

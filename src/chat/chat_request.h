@@ -66,7 +66,8 @@ struct ChatRequest {
   int64_t context = 0;  // that is counted on, where the model has more; 0: all that it has
   std::optional<grammar::ConstraintSource> constraint;
   ReplyChoice choice;
-  std::string owner;  // GenerationTask::owner
+  std::string owner;         // GenerationTask::owner
+  std::string conversation;  // GenerationTask::conversation
   Urgency urgency = Urgency::Interactive;
 };
 

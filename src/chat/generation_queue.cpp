@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <future>
 #include <limits>
+#include <map>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -69,7 +71,9 @@ Status GenerationQueue::submit(GenerationTask task, const std::stop_token& stop,
     }
   }
   waiting_.push_back(writing);
-  std::erase_if(foreseen_, [&](const Foreseen& one) { return one.owner == writing->task.owner; });
+  std::erase_if(foreseen_, [&](const Foreseen& one) {
+    return one.owner == writing->task.owner && one.conversation == writing->task.conversation;
+  });
   changed_.notify_all();
   return {};
 }
@@ -97,12 +101,15 @@ void GenerationQueue::forget(const std::string& owner) {
   forgotten_.insert(forgotten_.end(), gone.begin(), gone.end());
 }
 
-void GenerationQueue::foresee(const std::string& owner,
+void GenerationQueue::foresee(const std::string& owner, const std::string& conversation,
                               std::function<std::vector<int32_t>()> beginning) {
   constexpr size_t kMost = 16;
   const std::lock_guard lock(mutex_);
-  std::erase_if(foreseen_, [&](const Foreseen& one) { return one.owner == owner; });
-  foreseen_.push_front({.owner = owner, .beginning = std::move(beginning)});
+  std::erase_if(foreseen_, [&](const Foreseen& one) {
+    return one.owner == owner && one.conversation == conversation;
+  });
+  foreseen_.push_front(
+      {.owner = owner, .conversation = conversation, .beginning = std::move(beginning)});
   if (foreseen_.size() > kMost) {
     foreseen_.pop_back();
   }
@@ -120,6 +127,7 @@ void GenerationQueue::admit_foreseen(std::unique_lock<std::mutex>& lock) {
   const auto writing = std::make_shared<Writing>();
   writing->task.prompt = next.beginning();
   writing->task.owner = next.owner;
+  writing->task.conversation = next.conversation;
   writing->task.urgency = Urgency::Bulk;
   const bool is_good = check(writing->task).has_value();
   lock.lock();
@@ -139,8 +147,10 @@ void GenerationQueue::keep(Writing& writing) {
     return;
   }
   writing.tokens.resize(static_cast<size_t>(writing.there));
-  kept_.add(
-      {.number = writing.text, .owner = writing.task.owner, .tokens = std::move(writing.tokens)});
+  kept_.add({.number = writing.text,
+             .owner = writing.task.owner,
+             .conversation = writing.task.conversation,
+             .tokens = std::move(writing.tokens)});
 }
 
 std::vector<int64_t> GenerationQueue::forks_of(const Writing& writing) const {
@@ -173,6 +183,7 @@ void GenerationQueue::keep_fork(Writing& writing) {
   forks_.push_back({.from = writing.text, .to = number, .length = writing.there});
   kept_.add({.number = number,
              .owner = writing.task.owner,
+             .conversation = writing.task.conversation,
              .tokens = {writing.tokens.begin(), writing.tokens.begin() + writing.there},
              .stays = true});
 }
@@ -193,12 +204,28 @@ std::vector<GenerationQueue::WritingRef> GenerationQueue::take_stopped() {
   return stopped;
 }
 
+// Urgent ones first. Owners take turns, and an owner's conversations: next is who has the fewest
+// places, then who came first.
+std::list<GenerationQueue::WritingRef>::iterator GenerationQueue::next_of_waiting() {
+  std::map<std::string, int> of_owner;
+  std::map<std::pair<std::string, std::string>, int> of_conversation;
+  const auto key = [](const GenerationTask& task) {
+    return std::pair(task.owner, task.conversation);
+  };
+  for (const WritingRef& one : writing_) {
+    ++of_owner[one->task.owner];
+    ++of_conversation[key(one->task)];
+  }
+  return std::ranges::min_element(waiting_, {}, [&](const WritingRef& one) {
+    const GenerationTask& task = one->task;
+    return std::tuple(task.urgency != Urgency::Interactive, of_owner[task.owner],
+                      of_conversation[key(task)]);
+  });
+}
+
 void GenerationQueue::admit() {
   while (!waiting_.empty() && writing_.size() < limits_.side_by_side) {
-    // Urgent ones first, else who came first.
-    const auto urgent = std::ranges::find_if(
-        waiting_, [](const WritingRef& one) { return one->task.urgency == Urgency::Interactive; });
-    const auto next = urgent == waiting_.end() ? waiting_.begin() : urgent;
+    const auto next = next_of_waiting();
     const WritingRef writing = *next;
     int64_t under_way = std::ssize(writing->tokens);
     for (const WritingRef& one : writing_) {
@@ -223,17 +250,18 @@ void GenerationQueue::begin_as_kept(Writing& writing) {
   if (owner.empty()) {
     return;
   }
+  const std::string& conversation = writing.task.conversation;
   const std::span<const int32_t> prompt = std::span<const int32_t>(writing.tokens);
-  auto change = kept_.find_change(owner, prompt);
+  auto change = kept_.find_change(owner, conversation, prompt);
   // Its end is read anew in any case: what follows it is wanted, as behind a prompt.
   const int64_t anew = model_->facts().rewinds ? least_piece() : 1;
   const auto most = static_cast<size_t>(std::max<int64_t>(0, std::ssize(prompt) - anew));
-  if (const auto found = kept_.find(owner, prompt.first(most))) {
+  if (const auto found = kept_.find(owner, conversation, prompt.first(most))) {
     if (found->whole) {
       writing.text = found->number;
     } else {
       forks_.push_back({.from = found->number, .to = writing.text, .length = found->length});
-      if (writing.foreseen && model_->facts().rewinds) {
+      if (writing.foreseen && found->own && model_->facts().rewinds) {
         // What is foreseen is what becomes of that one.
         kept_.remove(found->number);
         forgotten_.push_back(found->number);

@@ -71,6 +71,8 @@ struct GenerationTask {
   // Whose text it is: beginnings are shared within an owner, and never across. "": they are not
   // shared.
   std::string owner;
+  // Of the owner's: a text that was kept goes on within its own, and stays for it.
+  std::string conversation;
   // Positions of the prompt behind which others are likely to go on otherwise, in rising order.
   std::vector<int64_t> forks;
   Urgency urgency = Urgency::Interactive;
@@ -142,10 +144,11 @@ class GenerationQueue {
   // Forgets what texts of that owner began with.
   void forget(const std::string& owner);
 
-  // What a next text of the owner will begin with: asked for from the queue's thread once nothing
-  // else is to be done, and read until there is. The owner's next text, or another such beginning,
-  // takes its place.
-  void foresee(const std::string& owner, std::function<std::vector<int32_t>()> beginning);
+  // What a next text of the owner's conversation will begin with: asked for from the queue's thread
+  // once nothing else is to be done, and read until there is. The conversation's next text, or
+  // another such beginning, takes its place.
+  void foresee(const std::string& owner, const std::string& conversation,
+               std::function<std::vector<int32_t>()> beginning);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -172,6 +175,7 @@ class GenerationQueue {
 
   struct Foreseen {
     std::string owner;
+    std::string conversation;
     std::function<std::vector<int32_t>()> beginning;
   };
 
@@ -194,6 +198,8 @@ class GenerationQueue {
   void serve(const std::stop_token& end);
   // Takes those who wait and have room beside the others; wants the lock.
   void admit();
+  // Who of those who wait is next; wants the lock.
+  [[nodiscard]] std::list<WritingRef>::iterator next_of_waiting();
   // Has the next of what was foreseen wait; wants the lock, and lets go of it meanwhile.
   void admit_foreseen(std::unique_lock<std::mutex>& lock);
   // Whether somebody waits for a text; wants the lock.
@@ -205,10 +211,14 @@ class GenerationQueue {
   [[nodiscard]] std::vector<Part> choose_parts() const;
   // Tokens of prompts that the next step reads at most.
   [[nodiscard]] int64_t room_for_prompts(bool beside_others) const;
+  // What is left to be read of prompts, in the order in which that is done.
+  [[nodiscard]] std::vector<WritingRef> prompts_in_turn() const;
   // How many tokens of a prompt a step reads that has room for so many; of the first one some.
   [[nodiscard]] int64_t piece_of(const Writing& writing, int64_t room, bool is_first) const;
+
   // A piece is as long, so that it is read as all of a prompt would be.
   [[nodiscard]] int64_t least_piece() const { return std::min(kPromptRows, limits_.cuts); }
+
   // What a step took, with so many tokens of prompts; wants the lock.
   [[nodiscard]] static StepSize size_of(const std::vector<Part>& parts);
   void note_times(double took_ms, const StepSize& size);

@@ -1,5 +1,6 @@
 // What a step of a GenerationQueue computes, and what becomes of it.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -54,6 +55,26 @@ void GenerationQueue::note_times(double took_ms, const StepSize& size) {
   }
 }
 
+// Who came first first; of every owner one at a time, and of every conversation of his.
+std::vector<GenerationQueue::WritingRef> GenerationQueue::prompts_in_turn() const {
+  std::vector<WritingRef> reading;
+  std::ranges::copy_if(writing_, std::back_inserter(reading), [](const WritingRef& one) {
+    return std::ssize(one->tokens) - one->there > 1;
+  });
+  const auto take_turns = [&reading](const auto& whose) {
+    std::map<std::string, int> turns;
+    std::vector<std::pair<int, WritingRef>> order;
+    for (WritingRef& one : reading) {
+      order.emplace_back(turns[whose(one->task)]++, std::move(one));
+    }
+    std::ranges::stable_sort(order, {}, &std::pair<int, WritingRef>::first);
+    std::ranges::transform(order, reading.begin(), &std::pair<int, WritingRef>::second);
+  };
+  take_turns([](const GenerationTask& task) { return task.owner + '\n' + task.conversation; });
+  take_turns([](const GenerationTask& task) { return task.owner; });
+  return reading;
+}
+
 int64_t GenerationQueue::piece_of(const Writing& writing, int64_t room, bool is_first) const {
   const int64_t end = writing.forks.empty() ? std::ssize(writing.tokens) : writing.forks.front();
   int64_t cut = (writing.there + std::max<int64_t>(0, room)) / limits_.cuts * limits_.cuts;
@@ -76,18 +97,9 @@ std::vector<GenerationQueue::Part> GenerationQueue::choose_parts() const {
       parts.push_back({.writing = writing, .count = 1, .guesses = {}, .guesses_cost = 0});
     }
   }
-  // What is left of prompts, who came first first; of every owner one at a time.
   int64_t room = room_for_prompts(!parts.empty());
-  std::map<std::string, int> turns;
-  std::vector<std::pair<int, WritingRef>> reading;
-  for (const WritingRef& writing : writing_) {
-    if (std::ssize(writing->tokens) - writing->there > 1) {
-      reading.emplace_back(turns[writing->task.owner]++, writing);
-    }
-  }
-  std::ranges::stable_sort(reading, {}, &std::pair<int, WritingRef>::first);
   bool is_first = true;
-  for (const auto& [turn, writing] : reading) {
+  for (const WritingRef& writing : prompts_in_turn()) {
     const int64_t count = piece_of(*writing, room, is_first);
     if (count > 0) {
       parts.push_back({.writing = writing, .count = count, .guesses = {}, .guesses_cost = 0});

@@ -12,6 +12,7 @@ int64_t common(std::span<const int32_t> a, std::span<const int32_t> b) {
 }  // namespace
 
 std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
+                                                const std::string& conversation,
                                                 std::span<const int32_t> tokens) {
   auto best = texts_.end();
   int64_t length = kShortest - 1;
@@ -20,7 +21,10 @@ std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
       continue;
     }
     const int64_t alike = common(text->tokens, tokens);
-    if (alike > length && (rewinds_ || alike == std::ssize(text->tokens))) {
+    const bool is_better = alike > length || (alike == length && best != texts_.end() &&
+                                              best->conversation != conversation &&
+                                              text->conversation == conversation);
+    if (is_better && (rewinds_ || alike == std::ssize(text->tokens))) {
       best = text;
       length = alike;
     }
@@ -28,9 +32,11 @@ std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
   if (best == texts_.end()) {
     return std::nullopt;
   }
+  const bool own = best->conversation == conversation;
   const Found found{.number = best->number,
                     .length = length,
-                    .whole = length == std::ssize(best->tokens) && !best->stays};
+                    .own = own,
+                    .whole = own && length == std::ssize(best->tokens) && !best->stays};
   if (found.whole) {
     texts_.erase(best);
   } else {
@@ -40,10 +46,11 @@ std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
 }
 
 std::optional<EarlyChange> KeptTexts::find_change(const std::string& owner,
+                                                  const std::string& conversation,
                                                   std::span<const int32_t> tokens) const {
   std::optional<EarlyChange> most;
   for (const Text& text : texts_) {
-    if (text.owner != owner) {
+    if (text.owner != owner || text.conversation != conversation) {
       continue;
     }
     auto change = find_early_change(text.tokens, tokens);

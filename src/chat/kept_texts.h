@@ -22,6 +22,7 @@ class KeptTexts {
   struct Text {
     uint64_t number = 0;
     std::string owner;
+    std::string conversation;     // of the owner's
     std::vector<int32_t> tokens;  // that the model has read
     bool stays = false;           // others begin with it, nobody goes on with itself
   };
@@ -30,16 +31,19 @@ class KeptTexts {
   struct Found {
     uint64_t number = 0;
     int64_t length = 0;  // tokens that are alike
+    bool own = false;    // of the conversation
     bool whole = false;  // the kept text is taken out, and goes on as the new one
   };
 
-  // The longest beginning of `tokens` that a text of the owner has, of kShortest tokens at least.
-  [[nodiscard]] std::optional<Found> find(const std::string& owner,
+  // The longest beginning of `tokens` that a text of the owner has, of kShortest tokens at least;
+  // of two that are as long the conversation's. Texts of others stay, whole as they are.
+  [[nodiscard]] std::optional<Found> find(const std::string& owner, const std::string& conversation,
                                           std::span<const int32_t> tokens);
 
-  // Where a text of the owner stands that differs near its beginning and has the most in common
-  // behind that.
+  // Where a text of the conversation stands that differs near its beginning and has the most in
+  // common behind that.
   [[nodiscard]] std::optional<EarlyChange> find_change(const std::string& owner,
+                                                       const std::string& conversation,
                                                        std::span<const int32_t> tokens) const;
 
   // How many tokens the longest beginning of `tokens` has that any text of the owner has.

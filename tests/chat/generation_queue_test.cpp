@@ -5,44 +5,21 @@
 #include <atomic>
 #include <future>
 #include <latch>
-#include <random>
 #include <stop_token>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "chat/fake_language.h"
+#include "chat/fake_tasks.h"
 
 namespace mynah {
 namespace {
 
 using test::FakeLanguage;
-
-std::vector<int32_t> prompt_of(uint32_t seed, size_t tokens) {
-  std::mt19937 random(seed);
-  std::vector<int32_t> prompt(tokens);
-  for (int32_t& token : prompt) {
-    token = static_cast<int32_t>(random() % FakeLanguage::kVocabulary);
-  }
-  return prompt;
-}
-
-GenerationTask task_of(std::vector<int32_t> prompt, int64_t tokens, std::string owner = {}) {
-  GenerationTask task;
-  task.prompt = std::move(prompt);
-  task.options.most_tokens = tokens;
-  task.owner = std::move(owner);
-  return task;
-}
-
-// A task whose tokens go to `written`.
-GenerationTask telling(GenerationTask task, std::vector<int32_t>& written) {
-  task.on_token = [&written](const ChosenToken& chosen) {
-    written.push_back(chosen.token);
-    return true;
-  };
-  return task;
-}
+using test::prompt_of;
+using test::task_of;
+using test::telling;
 
 TEST(GenerationQueue, WritesWhatFollows) {
   GenerationQueue queue(std::make_shared<FakeLanguage>());
@@ -248,17 +225,6 @@ TEST_F(NoRewinding, TextsWithStatesAreFew) {
   EXPECT_EQ(cached(branch(prompt_of(12, 40), 38, 20)), 36);
 }
 
-TEST(GenerationQueue, NothingIsSharedAcrossOwners) {
-  GenerationQueue queue(std::make_shared<FakeLanguage>());
-  const auto prompt = prompt_of(8, 300);
-  ASSERT_TRUE(queue.write(task_of(prompt, 4, "one"), {}));
-  EXPECT_EQ(queue.write(task_of(prompt, 4, "two"), {})->cached_tokens, 0);
-  EXPECT_EQ(queue.write(task_of(prompt, 4), {})->cached_tokens, 0);
-  EXPECT_EQ(queue.write(task_of(prompt, 4, "one"), {})->cached_tokens, 300 - kPromptRows);
-  queue.forget("one");
-  EXPECT_EQ(queue.write(task_of(prompt, 4, "one"), {})->cached_tokens, 0);
-}
-
 TEST(GenerationQueue, WhatIsKeptIsBounded) {
   const auto model = std::make_shared<FakeLanguage>();
   GenerationQueue queue(model, {.side_by_side = 4,
@@ -416,7 +382,7 @@ TEST(GenerationQueue, ReadsAheadWhatIsForeseen) {
   const auto model = std::make_shared<FakeLanguage>();
   GenerationQueue queue(model);
   const auto beginning = prompt_of(21, 700);
-  queue.foresee("me", [&] { return beginning; });
+  queue.foresee("me", "", [&] { return beginning; });
   ASSERT_TRUE(queue.write(task_of(prompt_of(22, 5), 1, "you"), {}));
   while (queue.load().kept_tokens < 700) {
     std::this_thread::yield();
@@ -430,8 +396,8 @@ TEST(GenerationQueue, ReadsAheadWhatIsForeseen) {
   EXPECT_EQ(written, FakeLanguage::continued(next, 4));
   EXPECT_EQ(queue.write(task_of(next, 1, "you"), {})->cached_tokens, 0);
   // What cannot be read is not; whatever is left when the queue goes is not read either.
-  queue.foresee("me", [] { return std::vector<int32_t>(); });
-  queue.foresee("you", [&] { return prompt_of(23, 3000); });
+  queue.foresee("me", "", [] { return std::vector<int32_t>(); });
+  queue.foresee("you", "", [&] { return prompt_of(23, 3000); });
 }
 
 TEST(GenerationQueue, TooManyAreRefused) {

@@ -60,7 +60,7 @@ TEST(ChatRequest, IsReadAsOpenAisClientsSendIt) {
   EXPECT_EQ(bias[1].bias, 2);
   EXPECT_EQ(request->chat.thinking.effort, Thinking::Effort::None);
   EXPECT_EQ(request->chat.template_arguments["x"], 1);
-  EXPECT_THAT(request->chat.owner, HasSubstr("cat"));
+  EXPECT_THAT(request->chat.conversation, HasSubstr("cat"));
 }
 
 TEST(ChatRequest, HasMynahsOwnChoiceWhereNoneIsSaid) {
@@ -97,7 +97,7 @@ TEST(ChatRequest, OwnersAreToldApartWhateverTheyAreCalled) {
   const auto owner = [](const std::string& user, const std::string& key) {
     const Object said = {{"user", user}, {"prompt_cache_key", key}};
     const std::string text = said.dump();
-    return chat_of(text.substr(1, text.size() - 2))->chat.owner;
+    return chat_of(text.substr(1, text.size() - 2))->chat.conversation;
   };
   EXPECT_EQ(owner("a", "b"), owner("a", "b"));
   EXPECT_NE(owner("a", "b"), owner("ab", ""));

@@ -207,7 +207,7 @@ std::expected<CompletionRequest, FieldError> request_of(const FieldValues& value
       static_cast<float>(values.number("repetition_penalty", choice.sampling.repetition_penalty));
   MYNAH_TRY(choice.most_tokens, read_most_tokens(values, "max_tokens"));
   // Each is told from the other, whatever a client puts into them.
-  request.chat.owner = json_text({values.text("user"), values.text("prompt_cache_key")});
+  request.chat.conversation = json_text({values.text("user"), values.text("prompt_cache_key")});
   return request;
 }
 

@@ -167,7 +167,7 @@ std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent
   completion.chat.one_call = !values.flag("parallel_tool_calls", true);
   MYNAH_TRY(completion.chat.choice, read_choice(values));
   completion.chat.choice.most_tokens = static_cast<int64_t>(values.number("max_output_tokens", 0));
-  completion.chat.owner = json_text({values.text("user"), values.text("prompt_cache_key")});
+  completion.chat.conversation = json_text({values.text("user"), values.text("prompt_cache_key")});
   MYNAH_TRY(completion.chat.messages,
             messages_of(values.find("input"), values.text("instructions")));
   MYNAH_TRY(completion.chat.tools, read_flat_tools(values.find("tools")));

@@ -152,10 +152,10 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
                    .code = {}});
   }
   CompletionRequest one = request;
-  // Nobody finds what was read for the owner of another key. A digest, as it is kept with each text
-  // and may be as long as a client likes.
-  const std::string owner = json_text({exchange.head().owner}) + request.chat.owner;
-  one.chat.owner = sha256_hex(std::as_bytes(std::span(owner)));
+  // Nobody finds what was read for the owner of another key. A conversation's digest, as it is kept
+  // with each text and may be as long as a client likes.
+  one.chat.owner = json_text({exchange.head().owner});
+  one.chat.conversation = sha256_hex(std::as_bytes(std::span(request.chat.conversation)));
   std::vector<WrittenReply> all;
   for (int number = 0; number < request.replies; ++number) {
     one.chat.choice.seed = request.chat.choice.seed + static_cast<uint64_t>(number);
