@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "backend/cpu/cpu_backend_class.h"
 #include "backend/cpu/packed_attention.h"
@@ -12,6 +14,10 @@
 
 namespace mynah::cpu {
 namespace {
+
+// Keys of utterances that are attended in one step, so that short ones keep all threads busy; no
+// more than this many, so that long ones are attended while caches still hold them.
+constexpr int64_t kKeysTogether = 2048;
 
 // The keys that query i of `queries` of a causal attention sees, or all, behind the first of
 // `keys`.
@@ -204,65 +210,104 @@ void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
                            const AttentionParams& params, const Tensor& out) {
   expect_head(q.dim(1) / params.heads);
   bool few = false;
+  std::vector<size_t> together;
+  int64_t keys = 0;
   for (size_t u = 0; u < params.queries.size(); ++u) {
-    const Span& queries = params.queries[u];
-    const Span& span = params.keys[u];
-    if (queries.length < kPromptRows) {
+    if (params.queries[u].length < kPromptRows) {
       few = true;
       continue;
     }
-    // Of a text that is read in pieces, what a key becomes does not depend on those that follow.
-    const int64_t run_rows = params.causal ? kPromptGrid : 0;
-    const bool in_blocks = is_block_type(k.dtype());
-    const Tensor own_k = in_blocks ? in_floats(k, params.pages, span) : k;
-    const Tensor own_v = in_blocks ? in_floats(v, params.pages, span) : v;
-    const StoredRows rows{.k = own_k,
-                          .v = own_v,
-                          .pages = in_blocks ? PageTable{} : params.pages,
-                          .span = in_blocks ? Span{0, span.length} : span};
-    const KeysValues packed = pack_rows(rows, params.kv_heads, params.precision, run_rows);
-    const Scratch<Reader> list(memory_, queries.length);
-    for (int64_t i = 0; i < queries.length; ++i) {
-      list[i] = {.row = queries.begin + i,
-                 .keys = &packed,
-                 .visible = seen_keys(params, queries, span, i)};
+    keys += params.keys[u].length;
+    if (!together.empty() && keys > kKeysTogether) {
+      attend_blocks(q, k, v, params, together, out);
+      together.clear();
+      keys = params.keys[u].length;
     }
-    attend(q,
-           {.list = {list.data(), static_cast<size_t>(queries.length)},
-            .heads = params.heads,
-            .scale = score_scale(params),
-            .score_cap = params.score_cap,
-            .sinks = sinks_of(params),
-            .run_rows = run_rows},
-           out);
+    together.push_back(u);
+  }
+  if (!together.empty()) {
+    attend_blocks(q, k, v, params, together, out);
   }
   if (few) {
     attend_rows(q, k, v, params, out);
   }
 }
 
-KeysValues CpuBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
-                                        Precision precision) {
-  return pack_rows({.k = k, .v = v, .pages = {}, .span = {0, k.dim(0)}}, heads, precision, 0);
+void CpuBackend::attend_blocks(const Tensor& q, const Tensor& k, const Tensor& v,
+                               const AttentionParams& params, std::span<const size_t> utterances,
+                               const Tensor& out) {
+  // Of a text that is read in pieces, what a key becomes does not depend on those that follow.
+  const int64_t run_rows = params.causal ? kPromptGrid : 0;
+  std::vector<Tensor> floats;
+  floats.reserve(2 * utterances.size());
+  std::vector<StoredRows> stored;
+  int64_t rows = 0;
+  for (const size_t u : utterances) {
+    const Span& span = params.keys[u];
+    if (is_block_type(k.dtype())) {
+      const Tensor& own_k = floats.emplace_back(in_floats(k, params.pages, span));
+      const Tensor& own_v = floats.emplace_back(in_floats(v, params.pages, span));
+      stored.push_back({.k = own_k, .v = own_v, .pages = {}, .span = {0, span.length}});
+    } else {
+      stored.push_back({.k = k, .v = v, .pages = params.pages, .span = span});
+    }
+    rows += params.queries[u].length;
+  }
+  const std::vector<KeysValues> packed =
+      pack_rows(stored, params.kv_heads, params.precision, run_rows);
+  const Scratch<Reader> list(memory_, rows);
+  int64_t next = 0;
+  for (size_t i = 0; i < utterances.size(); ++i) {
+    const Span& queries = params.queries[utterances[i]];
+    for (int64_t row = 0; row < queries.length; ++row) {
+      list[next++] = {.row = queries.begin + row,
+                      .keys = &packed[i],
+                      .visible = seen_keys(params, queries, params.keys[utterances[i]], row)};
+    }
+  }
+  attend(q,
+         {.list = {list.data(), static_cast<size_t>(rows)},
+          .heads = params.heads,
+          .scale = score_scale(params),
+          .score_cap = params.score_cap,
+          .sinks = sinks_of(params),
+          .run_rows = run_rows},
+         out);
 }
 
-KeysValues CpuBackend::pack_rows(const StoredRows& rows, int64_t heads, Precision precision,
-                                 int64_t run_rows) {
-  const int64_t count = rows.span.length;
-  const int64_t d = rows.k.dim(1) / heads;
+std::vector<KeysValues> CpuBackend::pack_rows(std::span<const StoredRows> list, int64_t heads,
+                                              Precision precision, int64_t run_rows) {
+  const int64_t d = list.front().k.dim(1) / heads;
   expect_head(d);
-  const PackedKeys sizes(count, d, precision, run_rows);
-  MYNAH_CHECK(precision == Precision::Exact || sizes.run(0).length <= kMostKeys,
-              "[pack_keys_values] more than 65536 keys in int8");
-  const size_t bytes = packed_bytes(heads, sizes);
-  KeysValues packed{count, heads, d, precision,
-                    Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())};
-  for_rows(heads, count * d, [&](int64_t head) {
+  std::vector<KeysValues> packed;
+  int64_t rows = 0;
+  for (const StoredRows& one : list) {
+    const int64_t own = one.span.length;
+    const PackedKeys sizes(own, d, precision, run_rows);
+    MYNAH_CHECK(precision == Precision::Exact || sizes.run(0).length <= kMostKeys,
+                "[pack_keys_values] more than 65536 keys in int8");
+    const size_t bytes = packed_bytes(heads, sizes);
+    packed.push_back(
+        {own, heads, d, precision,
+         Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())});
+    rows += own;
+  }
+  const int64_t count = std::ssize(list);
+  for_rows(count * heads, rows * d / count, [&](int64_t i) {
+    const KeysValues& to = packed[static_cast<size_t>(i / heads)];
+    const int64_t head = i % heads;
+    const PackedKeys sizes(to, run_rows);
     const Scratch<float> scratch(memory_, std::max<int64_t>(1, sizes.scratch_floats()));
-    pack_head(kernels_, sizes, rows, head * d, scratch.data(),
-              packed.data.raw() + head * sizes.head_bytes());
+    pack_head(kernels_, sizes, list[static_cast<size_t>(i / heads)], head * d, scratch.data(),
+              to.data.raw() + head * sizes.head_bytes());
   });
   return packed;
+}
+
+KeysValues CpuBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
+                                        Precision precision) {
+  const StoredRows one{.k = k, .v = v, .pages = {}, .span = {0, k.dim(0)}};
+  return std::move(pack_rows({&one, 1}, heads, precision, 0).front());
 }
 
 size_t CpuBackend::keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,

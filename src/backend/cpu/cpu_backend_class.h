@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backend/cpu/isa.h"
 #include "backend/cpu/kernels.h"
@@ -183,12 +184,17 @@ class CpuBackend final : public Backend {
   void for_rows(int64_t rows, int64_t work_per_row, FunctionRef<void(int64_t)> fn);
 
   void attend(const Tensor& q, const Readers& readers, const Tensor& out);
+  // Attention of some utterances that have many queries each.
+  void attend_blocks(const Tensor& q, const Tensor& k, const Tensor& v,
+                     const AttentionParams& params, std::span<const size_t> utterances,
+                     const Tensor& out);
+  // Keys and values of several utterances, at least one.
+  std::vector<KeysValues> pack_rows(std::span<const StoredRows> list, int64_t heads,
+                                    Precision precision, int64_t run_rows);
   void attend_rows(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
                    const Tensor& out);
   // Rows of blocks as f32, one after the other.
   Tensor in_floats(const Tensor& x, const PageTable& pages, const Span& span);
-  KeysValues pack_rows(const StoredRows& rows, int64_t heads, Precision precision,
-                       int64_t run_rows);
   // x (rows, in) as a convolution with this input sees it.
   Tensor conv1d_seen(const Tensor& x, const Lengths& lengths, const Conv1dInput& input);
   // Neighbouring windows together: of stride 1, one group.

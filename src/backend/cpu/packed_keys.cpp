@@ -6,20 +6,19 @@
 namespace mynah::cpu {
 namespace {
 
-// Channels [column, column + d) of a row of x in f32.
-void read_row(const Kernels& kernels, const Tensor& x, int64_t row, int64_t column, int64_t d,
-              float* out) {
+// Channels [column, column + d) of a row of x in f32, where they are or in `room`.
+const float* read_row(const Kernels& kernels, const Tensor& x, int64_t row, int64_t column,
+                      int64_t d, float* room) {
   const std::byte* from = x.raw() + storage_bytes(x.dtype(), row * x.stride(0) + column);
   switch (x.dtype()) {
     case DType::F16:
-      kernels.from_f16(reinterpret_cast<const uint16_t*>(from), d, out);
-      break;
+      kernels.from_f16(reinterpret_cast<const uint16_t*>(from), d, room);
+      return room;
     case DType::BF16:
-      kernels.from_bf16(reinterpret_cast<const uint16_t*>(from), d, out);
-      break;
+      kernels.from_bf16(reinterpret_cast<const uint16_t*>(from), d, room);
+      return room;
     default:
-      std::memcpy(out, from, static_cast<size_t>(d) * sizeof(float));
-      break;
+      return reinterpret_cast<const float*>(from);
   }
 }
 
@@ -41,7 +40,10 @@ void gather_rows(const Kernels& kernels, const PackedKeys& sizes, const StoredRo
   const int64_t rest = sizes.padded_channels - sizes.channels;
   for_each_row(rows, [&](int64_t j, int64_t from) {
     float* const row = out + j * sizes.padded_channels;
-    read_row(kernels, x, from, column, sizes.channels, row);
+    const float* const read = read_row(kernels, x, from, column, sizes.channels, row);
+    if (read != row) {
+      std::copy_n(read, sizes.channels, row);
+    }
     std::fill_n(row + sizes.channels, rest, 0.0F);
   });
 }
@@ -58,20 +60,19 @@ void mean_of_rows(const Kernels& kernels, const PackedKeys& sizes, const Span& r
 
 void pack_keys_f32(const Kernels& kernels, const PackedKeys& sizes, const StoredRows& rows,
                    int64_t column, float* out) {
-  float row[kMaxHead];
-  const auto put = [&](int64_t j) {
+  float room[kMaxHead];
+  const auto put = [&](int64_t j, const float* row) {
     float* to = out + j / kPanel * sizes.channels * kPanel + j % kPanel;
     for (int64_t i = 0; i < sizes.channels; ++i) {
       to[i * kPanel] = row[i];
     }
   };
   for_each_row(rows, [&](int64_t j, int64_t from) {
-    read_row(kernels, rows.k, from, column, sizes.channels, row);
-    put(j);
+    put(j, read_row(kernels, rows.k, from, column, sizes.channels, room));
   });
-  std::fill_n(row, sizes.channels, 0.0F);
+  std::fill_n(room, sizes.channels, 0.0F);
   for (int64_t j = sizes.rows; j < sizes.padded_rows; ++j) {
-    put(j);
+    put(j, room);
   }
 }
 
@@ -106,20 +107,21 @@ void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const float* 
 
 void pack_values_f32(const Kernels& kernels, const PackedKeys& sizes, const StoredRows& rows,
                      int64_t column, float* out) {
-  float row[kMaxHead] = {};  // zero after the last channel
-  const auto put = [&](int64_t j) {
+  float room[kMaxHead];
+  const auto put = [&](int64_t j, const float* row) {
     for (int64_t c = 0; c < sizes.value_panels(); ++c) {
-      std::memcpy(out + (c * sizes.whole_rows + j) * kPanel, row + c * kPanel,
-                  kPanel * sizeof(float));
+      float* const to = out + (c * sizes.whole_rows + j) * kPanel;
+      const int64_t count = std::min(kPanel, sizes.channels - c * kPanel);
+      std::copy_n(row + c * kPanel, count, to);
+      std::fill_n(to + count, kPanel - count, 0.0F);
     }
   };
   for_each_row(rows, [&](int64_t j, int64_t from) {
-    read_row(kernels, rows.v, from, column, sizes.channels, row);
-    put(j);
+    put(j, read_row(kernels, rows.v, from, column, sizes.channels, room));
   });
-  std::fill_n(row, sizes.channels, 0.0F);
+  std::fill_n(room, sizes.channels, 0.0F);
   for (int64_t j = sizes.rows; j < sizes.whole_rows; ++j) {
-    put(j);
+    put(j, room);
   }
 }
 

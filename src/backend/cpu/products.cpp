@@ -277,11 +277,11 @@ void CpuBackend::matmul(const Tensor& a, const Tensor& b, bool transpose_b, cons
 void CpuBackend::embedding(const Tensor& table, const Tensor& ids, const Tensor& out) {
   const int64_t d = table.dim(1);
   const size_t row_bytes = storage_bytes(table.dtype(), d);
-  for (int64_t i = 0; i < ids.dim(0); ++i) {
+  for_rows(ids.dim(0), d * kCheapElement, [&](int64_t i) {
     const auto row = static_cast<size_t>(ids.data<int32_t>()[i]);
     mynah::dequantize(table.dtype(), table.raw() + row * row_bytes,
                       {out.data<float>() + i * out.stride(0), static_cast<size_t>(d)});
-  }
+  });
 }
 
 }  // namespace mynah::cpu
