@@ -45,7 +45,7 @@ class EmbeddingModel {
 
 // How an embedding model is opened.
 struct EmbeddingLoadOptions {
-  std::optional<DType> storage;           // of its weights; none: the file's own
+  std::optional<DType> storage;           // of its weights; none: what is fast, or the file's own
   Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
   std::string cache_folder;               // for packed weights; empty: none
 };

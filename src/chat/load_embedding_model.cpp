@@ -40,6 +40,17 @@ class BertEmbeddings final : public EmbeddingModel {
   EmbeddingFacts facts_;
 };
 
+// What weights are kept in where nobody said: int16 of a file of floats, where the device does it.
+// With all-MiniLM-L6-v2 that leaves cosines within 5e-6 in half of f32's time; bf16 would leave
+// 3e-5, int8 0.004.
+std::optional<DType> storage_for(const TensorFile& file, const EmbeddingLoadOptions& options,
+                                 const Backend& backend) {
+  const bool quantised = std::ranges::any_of(
+      file.tensors, [](const StoredTensor& tensor) { return is_block_type(tensor.dtype); });
+  const bool rounds = options.precision == Precision::Fast && !options.storage && !quantised;
+  return rounds && backend.supports_weight(DType::I16) ? DType::I16 : options.storage;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const TensorFile>> open_embedding_file(const std::string& path) {
@@ -59,14 +70,15 @@ Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
   if (!config) {
     return std::unexpected(std::move(config).error().while_doing(file.path));
   }
+  const std::optional<DType> storage = storage_for(file, options, backend);
   return or_device_error([&]() -> Result<std::shared_ptr<const EmbeddingModel>> {
-    MYNAH_TRY(auto model, bert::Model::load(file, *config,
-                                            {.backend = &backend,
-                                             .storage = options.storage,
-                                             .precision = options.precision,
-                                             .cache = open_weight_cache(
-                                                 file.path, options.cache_folder, options.storage,
-                                                 options.precision, backend)}));
+    MYNAH_TRY(auto model,
+              bert::Model::load(file, *config,
+                                {.backend = &backend,
+                                 .storage = storage,
+                                 .precision = options.precision,
+                                 .cache = open_weight_cache(file.path, options.cache_folder,
+                                                            storage, options.precision, backend)}));
     return std::make_shared<const BertEmbeddings>(std::move(model));
   });
 }

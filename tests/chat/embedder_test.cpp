@@ -63,6 +63,24 @@ TEST_F(EmbedderTest, VectorsStandInTheOrderOfTheirTexts) {
   EXPECT_NEAR(length(made[0].vector), 1, 1e-6);
 }
 
+// A cosine falls by half the square of what a vector is off, which is about a step of int16 codes.
+TEST_F(EmbedderTest, WhereNobodySaysHowWeightsAreInt16) {
+  const std::string path = test::source_path("tests/models/bert/golden/tiny");
+  const TokenTexts texts = {{2, 5, 6, 7, 3}};
+  const auto vector_of = [&](const EmbeddingLoadOptions& options) {
+    const auto model = load_embedding_model(path, options, backend_);
+    EXPECT_TRUE(model) << model.error().message;
+    const auto made = (*model)->embed(texts);
+    EXPECT_TRUE(made) << made.error().message;
+    return *made;
+  };
+  const auto exact = vector_of({.storage = {}, .precision = Precision::Exact});
+  const auto fast = vector_of({.storage = {}, .precision = Precision::Fast});
+  EXPECT_NE(fast, exact);
+  EXPECT_NEAR(std::inner_product(fast.begin(), fast.end(), exact.begin(), 0.0), 1, 1e-6);
+  EXPECT_EQ(vector_of({.storage = DType::F32, .precision = Precision::Fast}), exact);
+}
+
 TEST_F(EmbedderTest, ATextThatIsTooLongIsCutAndSaidOrRefused) {
   const std::string text = "a b c d e a b c d e a b c d e";
   const auto made = embed({text, "a b c d e a b c d e"});

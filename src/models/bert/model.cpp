@@ -82,21 +82,9 @@ Tensor Model::attention(const Block& block, const Tensor& x, const Lengths& text
   return block.attn_norm(block.attn_out(attended, {.residual = &x}));
 }
 
-// What lies between the two products is wide: as many rows at a time as the device likes.
 Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
-  const auto result = [&block](const Tensor& rows) {
-    const Tensor inner = block.up(rows, {.activation = Activation::Gelu});  // (rows, feed_forward)
-    return block.out_norm(block.down(inner, {.residual = &rows}));
-  };
-  const int64_t together = backend().rows_together();
-  if (x.dim(0) <= together) {
-    return result(x);
-  }
-  for (int64_t begin = 0; begin < x.dim(0); begin += together) {
-    const Tensor rows = x.narrow(0, begin, std::min(together, x.dim(0) - begin));
-    ops::copy_into(backend(), result(rows), rows);
-  }
-  return x;
+  const Tensor inner = block.up(x, {.activation = Activation::Gelu});  // (tokens, feed_forward)
+  return block.out_norm(block.down(inner, {.residual = &x}));
 }
 
 Tensor Model::forward(std::span<const int32_t> tokens, const Lengths& texts) const {

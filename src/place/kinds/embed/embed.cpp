@@ -44,8 +44,8 @@ const Kind& embedding_kind() {
 Result<std::shared_ptr<const EmbeddingModel>> load_embeddings(const TensorFile& opened,
                                                               const EmbeddingFile& file,
                                                               const StageBackend& where) {
-  // Cards multiply f16 several times as fast as f32, which leaves cosines within 1e-5. On the
-  // processor neither f16 nor bf16 is faster, and int8 leaves 0.004 (all-MiniLM-L6-v2).
+  // Cards multiply f16 several times as fast as f32, which leaves cosines within 1e-5. For
+  // processors load_embedding_model() chooses.
   const DeviceKind kind = where.backend.device().kind;
   const bool is_card = kind == DeviceKind::Cuda || kind == DeviceKind::Simt;
   const bool halves = is_card && file.precision == Precision::Fast;
