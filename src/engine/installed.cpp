@@ -15,7 +15,10 @@ namespace mynah::engine {
 std::optional<StoredModel> newest_model_for(const Store& store, FamilyKind kind) {
   std::vector<StoredModel> models = store.list();
   std::erase_if(models, [kind](const StoredModel& model) { return !is_for(model.family, kind); });
-  const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
+  // One that can converse comes first, however old it is.
+  const auto newest = std::ranges::max_element(models, {}, [](const StoredModel& model) {
+    return std::pair<bool, const std::string&>(model.converses, model.created);
+  });
   return newest == models.end() ? std::nullopt : std::optional(std::move(*newest));
 }
 

@@ -17,7 +17,7 @@ namespace mynah::engine {
 // The recogniser that is taken where none is named: the one that came last.
 [[nodiscard]] std::optional<StoredModel> newest_recogniser(const Store& store);
 
-// The same of language models.
+// The same of language models; one without a chat template only where no other is here.
 [[nodiscard]] std::optional<StoredModel> newest_language_model(const Store& store);
 
 // The same of models for anything.

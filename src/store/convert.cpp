@@ -360,6 +360,31 @@ Status write_plan(const Plan& plan, const std::string& target, std::optional<DTy
   return writer.finish();
 }
 
+// What general.file_type of GGUF counts: mixtures of types by llama.cpp's names for them. "": a
+// number that stands for none, or is not known here.
+std::string name_of_mixture(const TensorFile& file) {
+  constexpr std::array<std::string_view, 39> kNames = {
+      "f32",    "f16",    "q4_0",  "q4_1",    "",       "",       "",       "q8_0",
+      "q5_0",   "q5_1",   "q2_k",  "q3_k_s",  "q3_k_m", "q3_k_l", "q4_k_s", "q4_k_m",
+      "q5_k_s", "q5_k_m", "q6_k",  "iq2_xxs", "iq2_xs", "q2_k_s", "iq3_xs", "iq3_xxs",
+      "iq1_s",  "iq4_nl", "iq3_s", "iq3_m",   "iq2_s",  "iq2_m",  "iq4_xs", "iq1_m",
+      "bf16",   "",       "",      "",        "tq1_0",  "tq2_0",  "mxfp4"};
+  const auto found = file.metadata.find("general.file_type");
+  const auto* const number =
+      found == file.metadata.end() ? nullptr : std::get_if<int64_t>(&found->second);
+  const bool is_known =
+      number != nullptr && *number >= 0 && *number < static_cast<int64_t>(kNames.size());
+  return is_known ? std::string(kNames[static_cast<size_t>(*number)]) : std::string();
+}
+
+// Whether the file says how a conversation is written.
+bool has_chat_template(const TensorFile& file) {
+  const auto found = file.metadata.find("tokenizer.chat_template");
+  const auto* const text =
+      found == file.metadata.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text != nullptr && !text->empty();
+}
+
 }  // namespace
 
 Result<Converted> convert_model(const std::string& source, const std::string& target,
@@ -385,9 +410,11 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
                               source, encodes ? "an embedding model" : "a language model"));
     }
     MYNAH_TRY_STATUS(copy_whole(source, target, observer, stop));
+    const std::string mixture = name_of_mixture(file);
     return Converted{.family = std::string(encodes ? kEmbeddingFamily : kLanguageFamily),
-                     .storage = main_type(file.tensors),
-                     .licence = std::move(licence)};
+                     .storage = mixture.empty() ? main_type(file.tensors) : mixture,
+                     .licence = std::move(licence),
+                     .converses = encodes || has_chat_template(file)};
   }
   MYNAH_TRY(Plan plan, make_plan(file, source, options.name));
   plan.metadata.emplace("general.architecture", plan.family);  // bert's own is its architecture

@@ -18,9 +18,12 @@ struct ConvertOptions {
 };
 
 struct Converted {
-  std::string family;   // "whisper", "silero", "kokoro"
-  std::string storage;  // name(DType): the one asked for, or the one that most bytes have
-  std::string licence;  // general.license of what was written; empty where nobody knows
+  std::string family;  // "whisper", "silero", "kokoro"
+  // name(DType): the one asked for, or the one that most bytes have. Of a GGUF file that says how
+  // it was quantised, that: "q4_k_m".
+  std::string storage;
+  std::string licence;    // general.license of what was written; empty where nobody knows
+  bool converses = true;  // StoredModel::converses
 };
 
 // Reads `source` (a file or a folder) and writes `target`. A Whisper model gets OpenAI's tensor

@@ -240,6 +240,7 @@ Result<StoredModel> install_model(const Store& store, const std::string& source,
                           observer, stop));
   model.family = converted.family;
   model.storage = converted.storage;
+  model.converses = converted.converses;
   model.licence = converted.licence.empty() ? "unknown" : converted.licence;
   if (check) {
     MYNAH_TRY_STATUS(check(model));

@@ -223,6 +223,7 @@ Result<StoredModel> read_source_json(const std::string& folder) {
   StoredModel model{.name = text_field(json, "name"),
                     .family = text_field(json, "family"),
                     .storage = text_field(json, "storage"),
+                    .converses = json.value("converses", nlohmann::json(true)) != false,
                     .licence = text_field(json, "licence"),
                     .licence_url = text_field(json, "licence_url"),
                     .source = text_field(json, "source"),
@@ -283,6 +284,9 @@ Status write_source_json(const StoredModel& model) {
                {"created", model.created},
                {"file", {{"name", "model.gguf"}, {"sha256", model.sha256}, {"size", model.size}}},
                {"origin", origin}};
+  if (!model.converses) {
+    json["converses"] = false;
+  }
   if (!model.set.empty()) {
     json["file"]["name"] = "";
     json["set"] = set;

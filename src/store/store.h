@@ -43,7 +43,12 @@ struct StoredFile {
 struct StoredModel {
   std::string name;
   std::string family;
-  std::string storage;  // name(DType) of its matrices; "files" where they are kept as they came
+  // name(DType) of its matrices, or what its file calls a mixture of types ("q4_k_m"); "files"
+  // where they are kept as they came.
+  std::string storage;
+  // Of a language model: whether its file has a chat template, without which it goes on with texts
+  // and takes part in no conversation.
+  bool converses = true;
   std::string licence;
   std::string licence_url;
   std::string source;   // describe(ModelSource), or "import: PATH"
