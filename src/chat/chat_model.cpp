@@ -81,6 +81,7 @@ Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatOb
   GenerationTask task = task_of(asked, request);
   std::ranges::for_each(asked.notes, [&](const ReplyNote& note) { observer.on_note(note); });
   MYNAH_TRY_STATUS(observer.on_begin(std::ssize(task.prompt), context_of(request)));
+  MYNAH_TRY_STATUS(check_room(std::ssize(task.prompt), request));
   const auto stream =
       std::make_shared<ReplyStream>(prompt_.tokenizer(), asked.format, asked.options,
                                     request.choice.stops, request.choice.alternatives >= 0);
@@ -110,6 +111,17 @@ Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatOb
 
 int64_t ChatModel::context_of(const ChatRequest& request) const {
   return request.context > 0 ? std::min(request.context, facts().context) : facts().context;
+}
+
+Status ChatModel::check_room(int64_t prompt, const ChatRequest& request) const {
+  const int64_t context = context_of(request);
+  if (request.too_long != TooLong::LeaveOut || prompt < context) {
+    return {};
+  }
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("the last turn and what the system says have {} tokens, and the context "
+                          "{}: those are never left out; shorten them",
+                          prompt, context));
 }
 
 Result<ChatModel::Asked> ChatModel::ask(ChatRequest& request) const {
@@ -211,6 +223,16 @@ void ChatModel::add_notes(const Asked& asked, ChatReply& reply) const {
                            .text = fmt::format("the thought was ended after {} tokens, as many as "
                                                "it may have",
                                                reply.thought_tokens)});
+  }
+  const bool is_cut = reply.end == ReplyEnd::Length || reply.end == ReplyEnd::NoContext;
+  if (asked.content != nullptr && is_cut) {
+    grammar::ConstraintState form(asked.content);
+    if (!form.accept(reply.message.content) || !form.may_end()) {
+      reply.notes.push_back({.code = std::string(kFormCutNote),
+                             .text = fmt::format("the answer was cut at {} tokens, and is not a "
+                                                 "whole one in its form",
+                                                 reply.spent.tokens)});
+    }
   }
 }
 

@@ -64,6 +64,8 @@ class ChatModel {
 
   // Tokens that a conversation may have.
   [[nodiscard]] int64_t context_of(const ChatRequest& request) const;
+  // Refuses what shortening a conversation could not help.
+  [[nodiscard]] Status check_room(int64_t prompt, const ChatRequest& request) const;
   // The prompt of a conversation; notes what was left out of it.
   [[nodiscard]] Result<Asked> ask(ChatRequest& request) const;
   [[nodiscard]] Status add_rule(const ChatRequest& request, const ThinkingPlan& thinking,

@@ -116,6 +116,22 @@ std::string end_of(const std::vector<TemplatePiece>& pieces) {
   return pieces.empty() || pieces.back().given ? std::string() : pieces.back().text;
 }
 
+// Whether a tool changes what the template makes of a question; of one that takes no such question
+// nothing is known, and it is counted on.
+bool tells_of_tools(const Template& text, const RenderOptions& options) {
+  Json context = {{"messages", {{{"role", "user"}, {"content", "a"}}}},
+                  {"tools", nullptr},
+                  {"documents", nullptr},
+                  {"add_generation_prompt", true}};
+  const auto without = text.render(context, options);
+  context["tools"] = Json::parse(
+      R"([{"type": "function", "function": {"name": "f", "description": "d", "parameters":
+         {"type": "object", "properties": {"a": {"type": "string", "description": "d"}},
+          "required": ["a"]}}}])");
+  const auto with = text.render(context, options);
+  return !without || !with || joined_text(*without) != joined_text(*with);
+}
+
 }  // namespace
 
 Result<ChatPrompt> ChatPrompt::read(const TensorFile& file) {
@@ -137,6 +153,7 @@ Result<ChatPrompt> ChatPrompt::read(const TensorFile& file) {
                          {"eos_token", spelled(special.eos)},
                          {"unk_token", spelled(special.unknown)},
                          {"pad_token", spelled(special.padding)}};
+  prompt.knows_tools_ = tells_of_tools(*prompt.template_, prompt.options_);
   return prompt;
 }
 

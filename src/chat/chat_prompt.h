@@ -37,6 +37,9 @@ class ChatPrompt {
   // Whether the file has a template: without one a model goes on with texts and cannot converse.
   [[nodiscard]] bool has_template() const { return template_.has_value(); }
 
+  // Whether the template tells the model of tools: others leave them out without a word.
+  [[nodiscard]] bool knows_tools() const { return knows_tools_; }
+
   // How the model writes calls and thoughts.
   [[nodiscard]] const ReplyFormat& format() const { return format_; }
 
@@ -58,6 +61,7 @@ class ChatPrompt {
   std::shared_ptr<const TextTokenizer> tokenizer_;
   std::optional<Template> template_;
   std::string source_;
+  bool knows_tools_ = false;
   ReplyFormat format_;
   RenderOptions options_;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -47,6 +48,9 @@ struct ReplyNote {
 
   bool operator==(const ReplyNote&) const = default;
 };
+
+// The code of the note that an answer in a form was cut before it was one.
+inline constexpr std::string_view kFormCutNote = "form_cut";
 
 struct ChatRequest {
   using Json = nlohmann::ordered_json;

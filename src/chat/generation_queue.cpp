@@ -40,10 +40,13 @@ Status GenerationQueue::check(const GenerationTask& task) const {
     return fail(ErrorCode::InvalidInput, "wanted a prompt of tokens that the model has");
   }
   if (std::ssize(task.prompt) >= facts.context) {
+    const bool has_more = facts.context < facts.trained_context;
     return fail(ErrorCode::InvalidInput,
                 fmt::format("the text has {} tokens and the context {}: nothing of it was left "
-                            "out; shorten it, or open the model with more (--context)",
-                            task.prompt.size(), facts.context));
+                            "out; shorten it{}",
+                            task.prompt.size(), facts.context,
+                            has_more ? ", or open the model with more (--context)"
+                                     : ", as the model was trained for no more"));
   }
   return {};
 }

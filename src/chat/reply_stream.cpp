@@ -71,7 +71,8 @@ bool ReplyStream::push(const ChosenToken& chosen) {
 void ReplyStream::finish(Result<Generated> result) {
   const std::lock_guard lock(mutex_);
   if (!stops_.found()) {
-    read(stops_.push(utf8_.flush()) + stops_.finish(), false);
+    // What was cut within a character has no end of it.
+    read(stops_.finish(), false);
   }
   tell(parser_.finish());
   result_ = std::move(result);

@@ -15,6 +15,28 @@
 namespace mynah {
 namespace {
 
+TEST(ReplyStream, WhatIsCutWithinACharacterEndsBeforeIt) {
+  const test::TemporaryFolder folder;
+  const auto file = open_tensor_file(test::write_tiny_language(folder / "tiny.gguf"));
+  ASSERT_TRUE(file);
+  const auto prompt = ChatPrompt::read(*file);
+  ASSERT_TRUE(prompt) << prompt.error().message;
+  ReplyStream stream(prompt->tokenizer(), prompt->format(), {}, {}, false);
+  for (const char byte : std::string_view("Hi \xF0\x9F\x8C")) {  // three bytes of a star's four
+    EXPECT_TRUE(stream.push(
+        {.token = static_cast<unsigned char>(byte), .log_probability = 0, .alternatives = {}}));
+  }
+  Generated cut;
+  cut.end = TextEnd::Length;
+  stream.finish(cut);
+  std::string content;
+  while (const auto delta = stream.take()) {
+    content += delta->said.content;
+  }
+  EXPECT_EQ(content, "Hi ");
+  EXPECT_EQ(stream.reply()->message.content, "Hi ");
+}
+
 TEST(ReplyStream, CallsAreToldOneAtATimeBehindTheText) {
   const test::TemporaryFolder folder;
   const auto file = open_tensor_file(test::write_tiny_language(folder / "tiny.gguf"));

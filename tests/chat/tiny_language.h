@@ -30,8 +30,9 @@ inline constexpr std::string_view kTinyTemplate =
 
 inline constexpr int64_t kTinyContext = 512;
 
-// Returns the path.
-inline std::string write_tiny_language(const std::string& path) {
+// Returns the path. An empty `chat_template` is left out.
+inline std::string write_tiny_language(const std::string& path,
+                                       std::string_view chat_template = kTinyTemplate) {
   constexpr int64_t kWidth = 32;
   constexpr int64_t kInner = 48;
   constexpr int64_t kHeads = 2;
@@ -56,24 +57,26 @@ inline std::string write_tiny_language(const std::string& path) {
   tokens.emplace_back("th");
   types.push_back(kNormal);
   const auto vocabulary = static_cast<int64_t>(tokens.size());
-  const GgufWriter::Metadata metadata = {{"general.architecture", std::string("llama")},
-                                         {"llama.block_count", int64_t{1}},
-                                         {"llama.context_length", kTinyContext},
-                                         {"llama.embedding_length", kWidth},
-                                         {"llama.feed_forward_length", kInner},
-                                         {"llama.vocab_size", vocabulary},
-                                         {"llama.attention.head_count", kHeads},
-                                         {"llama.attention.head_count_kv", kHeads},
-                                         {"llama.attention.layer_norm_rms_epsilon", 1e-5},
-                                         {"llama.rope.dimension_count", kHead},
-                                         {"llama.rope.freq_base", 10000.0},
-                                         {"tokenizer.ggml.model", std::string("gpt2")},
-                                         {"tokenizer.ggml.pre", std::string("qwen2")},
-                                         {"tokenizer.ggml.tokens", std::move(tokens)},
-                                         {"tokenizer.ggml.token_type", std::move(types)},
-                                         {"tokenizer.ggml.merges", std::vector<std::string>{"t h"}},
-                                         {"tokenizer.ggml.eos_token_id", int64_t{257}},
-                                         {"tokenizer.chat_template", std::string(kTinyTemplate)}};
+  GgufWriter::Metadata metadata = {{"general.architecture", std::string("llama")},
+                                   {"llama.block_count", int64_t{1}},
+                                   {"llama.context_length", kTinyContext},
+                                   {"llama.embedding_length", kWidth},
+                                   {"llama.feed_forward_length", kInner},
+                                   {"llama.vocab_size", vocabulary},
+                                   {"llama.attention.head_count", kHeads},
+                                   {"llama.attention.head_count_kv", kHeads},
+                                   {"llama.attention.layer_norm_rms_epsilon", 1e-5},
+                                   {"llama.rope.dimension_count", kHead},
+                                   {"llama.rope.freq_base", 10000.0},
+                                   {"tokenizer.ggml.model", std::string("gpt2")},
+                                   {"tokenizer.ggml.pre", std::string("qwen2")},
+                                   {"tokenizer.ggml.tokens", std::move(tokens)},
+                                   {"tokenizer.ggml.token_type", std::move(types)},
+                                   {"tokenizer.ggml.merges", std::vector<std::string>{"t h"}},
+                                   {"tokenizer.ggml.eos_token_id", int64_t{257}}};
+  if (!chat_template.empty()) {
+    metadata.emplace("tokenizer.chat_template", std::string(chat_template));
+  }
   const std::vector<GgufTensor> table = {
       {.name = "token_embd.weight", .shape = {vocabulary, kWidth}},
       {.name = "blk.0.attn_norm.weight", .shape = {kWidth}},

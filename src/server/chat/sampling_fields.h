@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "chat/chat_request.h"
+#include "chat/choice_ranges.h"
 #include "server/http/fields.h"
 
 namespace mynah::server {
@@ -16,29 +17,33 @@ inline constexpr std::array<Field, 11> kSamplingFields = {
     {{.name = "temperature",
       .type = FieldType::Number,
       .help = "0.7: how freely words are chosen; 0: always the likeliest.",
-      .most = 5},
+      .least = choice::kTemperature.least,
+      .most = choice::kTemperature.most},
      {.name = "top_k",
       .type = FieldType::Whole,
       .help = "40: of so many likeliest alone; 0 and -1: of all.",
-      .least = -1,
-      .most = 1e6},
+      .least = choice::kTopK.least,
+      .most = choice::kTopK.most},
      {.name = "top_p",
       .type = FieldType::Number,
       .help = "0.95: of the fewest that are together as likely as this; 1: of all.",
-      .most = 1},
+      .least = choice::kShare.least,
+      .most = choice::kShare.most},
      {.name = "min_p",
       .type = FieldType::Number,
       .help = "0.05: none less likely than this share of the likeliest.",
-      .most = 1},
+      .least = choice::kShare.least,
+      .most = choice::kShare.most},
      {.name = "typical_p",
       .type = FieldType::Number,
       .help = "1: of those whose surprise is the usual one (locally typical sampling).",
-      .most = 1},
+      .least = choice::kShare.least,
+      .most = choice::kShare.most},
      {.name = "repeat_penalty",
       .type = FieldType::Number,
       .help = "1: how much less likely what was said becomes.",
-      .least = 0.01,
-      .most = 10},
+      .least = choice::kRepeatPenalty.least,
+      .most = choice::kRepeatPenalty.most},
      {.name = "repeat_last_n",
       .type = FieldType::Whole,
       .help = "64: tokens of the prompt that penalties are for, too; -1: all of it.",
@@ -47,13 +52,13 @@ inline constexpr std::array<Field, 11> kSamplingFields = {
      {.name = "presence_penalty",
       .type = FieldType::Number,
       .help = "0: taken off what was said at all.",
-      .least = -2,
-      .most = 2},
+      .least = choice::kSaidPenalty.least,
+      .most = choice::kSaidPenalty.most},
      {.name = "frequency_penalty",
       .type = FieldType::Number,
       .help = "0: taken off what was said, each time.",
-      .least = -2,
-      .most = 2},
+      .least = choice::kSaidPenalty.least,
+      .most = choice::kSaidPenalty.most},
      {.name = "seed",
       .type = FieldType::Whole,
       .help = "Same seed, same text; none and -1: another each time.",
@@ -63,8 +68,7 @@ inline constexpr std::array<Field, 11> kSamplingFields = {
       .type = FieldType::Any,
       .help = "A text, or a list of 16 at most: the reply ends before it."}}};
 
-// More than any context has.
-inline constexpr double kMostTokens = 1e9;
+inline constexpr double kMostTokens = choice::kTokens.most;
 
 // A field that is understood, and does nothing here.
 constexpr Field ignored_field(std::string_view name) {
