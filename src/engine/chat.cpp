@@ -21,6 +21,7 @@ constexpr std::string_view kFirstModel = "smollm2";
 struct Found {
   std::string path;
   std::string name;
+  std::string stored;  // as the store calls it; "": it is no model of the store
   std::string why;
 };
 
@@ -33,7 +34,10 @@ Result<Found> find(const Store& store, const ChatWish& wish) {
                               "in a GGUF file with 'mynah import'",
                               kFirstModel));
     }
-    return Found{.path = newest->path(), .name = newest->name, .why = "the newest here"};
+    return Found{.path = newest->path(),
+                 .name = newest->name,
+                 .stored = newest->name,
+                 .why = "the newest here"};
   }
   auto resolved = store.resolve(wish.model);
   if (!resolved) {
@@ -42,13 +46,25 @@ Result<Found> find(const Store& store, const ChatWish& wish) {
   if (const auto stored = store.find(resolved->name);
       stored && !is_for(stored->family, FamilyKind::Language)) {
     return fail(ErrorCode::Usage,
-                fmt::format("{} is a model for {}, and writes no texts; wanted a language model, "
-                            "such as {}",
+                fmt::format("{} ({}) writes no texts; wanted a language model, such as {}",
                             stored->name, kind_of_family(stored->family), kFirstModel));
   }
-  std::string name = resolved->name.empty() ? std::filesystem::path(resolved->path).stem().string()
-                                            : resolved->name;
-  return Found{.path = resolved->path, .name = std::move(name), .why = "asked for by name"};
+  std::string name = resolved->name.empty() ? name_of_path(resolved->path) : resolved->name;
+  return Found{.path = resolved->path,
+               .name = std::move(name),
+               .stored = resolved->name,
+               .why = "asked for by name"};
+}
+
+// As many tokens as the wish has, or the refusal of more than there can be.
+Status check_context(const ChatWish& wish, const std::string& name, int64_t trained) {
+  if (wish.lowers_context || wish.context.value_or(0) <= trained) {
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("{} was trained for {} tokens, and a context of {} is wanted: name {} at "
+                          "most, or 0 for all of them",
+                          name, trained, *wish.context, trained));
 }
 
 // That there is no room for as many tokens as usual.
@@ -83,10 +99,13 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
                                  .context = wish.context.value_or(ChatWish::kUsualContext),
                                  .least_context = wish.context ? 0 : ChatWish::kLeastContext};
   const auto read = open_writing(found.path);
+  if (read) {
+    MYNAH_TRY_STATUS(check_context(wish, found.name, (*read)->trained_context()));
+  }
   auto model = read ? opened.placer->language(file, *read)
                     : Result<std::shared_ptr<const LanguageModel>>(std::unexpected(read.error()));
   if (!model) {
-    return std::unexpected(as_stored(std::move(model).error(), found.name, "--model"));
+    return std::unexpected(as_stored(std::move(model).error(), found.stored, "--model"));
   }
   opened.id = opened.placer->id_of(file);
   MYNAH_TRY(opened.chat, ChatModel::open((*read)->contents(), *std::move(model)));
@@ -102,6 +121,18 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
 Result<std::string> check_writing_model(const ChatWish& wish, const Environment& environment) {
   MYNAH_TRY(Found found, find(Store(store_folders(environment)), wish));
   return std::move(found.path);
+}
+
+Status check_context(const ChatWish& wish, const Environment& environment) {
+  if (wish.context.value_or(0) == 0) {
+    return {};
+  }
+  const auto found = find(Store(store_folders(environment)), wish);
+  if (!found) {
+    return {};
+  }
+  const auto read = open_writing(found->path);
+  return read ? check_context(wish, found->name, (*read)->trained_context()) : Status();
 }
 
 std::string writing_model(const ChatWish& wish, const Environment& environment) {

@@ -22,6 +22,8 @@ struct ChatWish {
   // Positions that a conversation may have; 0: all that the model was trained for; none: the usual
   // ones, or less where memory is short, which is told.
   std::optional<int64_t> context{};
+  // Where a model was trained for less than `context` it has less; else that is refused.
+  bool lowers_context = false;
 
   // What most conversations fit in: the memory of a small model's is some hundred megabytes.
   static constexpr int64_t kUsualContext = 8192;
@@ -45,8 +47,9 @@ struct OpenedChat {
   [[nodiscard]] std::string device() const { return placer->device(id); }
 };
 
-// Opens it. Environment, with what to pull, where none is here; Usage for a name that nobody knows
-// and for a model that does not write texts; a device that is not there is refused with the reason.
+// Opens it. Usage for a context that is longer than the model was trained for. Environment, with
+// what to pull, where none is here; Usage for a name that nobody knows and for a model that does
+// not write texts; a device that is not there is refused with the reason.
 Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundings);
 
 // The file of the model that open_chat() takes; "": there is none.
@@ -55,5 +58,9 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
 // The same, or why there is none, as open_chat() refuses. Nothing is opened.
 [[nodiscard]] Result<std::string> check_writing_model(const ChatWish& wish,
                                                       const Environment& environment);
+
+// Refuses, as open_chat(), a context that is longer than the model was trained for. A model that is
+// not here or cannot be read is refused elsewhere.
+[[nodiscard]] Status check_context(const ChatWish& wish, const Environment& environment);
 
 }  // namespace mynah::engine

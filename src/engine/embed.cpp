@@ -19,6 +19,7 @@ constexpr std::string_view kFirstEmbedder = "minilm";
 struct FoundEmbedder {
   std::string path;
   std::string name;
+  std::string stored;  // as the store calls it; "": it is no model of the store
   std::string why;
 };
 
@@ -32,7 +33,10 @@ Result<FoundEmbedder> find_embedder(const Store& store, const EmbedWish& wish) {
                               "import'",
                               kFirstEmbedder));
     }
-    return FoundEmbedder{.path = newest->path(), .name = newest->name, .why = "the newest here"};
+    return FoundEmbedder{.path = newest->path(),
+                         .name = newest->name,
+                         .stored = newest->name,
+                         .why = "the newest here"};
   }
   auto resolved = store.resolve(wish.model);
   if (!resolved) {
@@ -41,12 +45,14 @@ Result<FoundEmbedder> find_embedder(const Store& store, const EmbedWish& wish) {
   if (const auto stored = store.find(resolved->name);
       stored && !is_for(stored->family, FamilyKind::Embeddings)) {
     return fail(ErrorCode::Usage,
-                fmt::format("{} is a model for {}, and makes no vectors; wanted an embedding "
-                            "model, such as {}",
+                fmt::format("{} ({}) makes no vectors; wanted an embedding model, such as {}",
                             stored->name, kind_of_family(stored->family), kFirstEmbedder));
   }
   std::string name = resolved->name.empty() ? name_of_path(resolved->path) : resolved->name;
-  return FoundEmbedder{.path = resolved->path, .name = std::move(name), .why = "asked for by name"};
+  return FoundEmbedder{.path = resolved->path,
+                       .name = std::move(name),
+                       .stored = resolved->name,
+                       .why = "asked for by name"};
 }
 
 }  // namespace
@@ -65,7 +71,7 @@ Result<OpenedEmbedder> open_embedder(const EmbedWish& wish, const Surroundings& 
   auto model = read ? opened.placer->embeddings(file, *read)
                     : Result<std::shared_ptr<const EmbeddingModel>>(std::unexpected(read.error()));
   if (!model) {
-    return std::unexpected(as_stored(std::move(model).error(), found.name, "--model"));
+    return std::unexpected(as_stored(std::move(model).error(), found.stored, "--model"));
   }
   opened.id = opened.placer->id_of(file);
   MYNAH_TRY(opened.embedder, Embedder::open(**read, *std::move(model)));

@@ -182,6 +182,15 @@ Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   place::PlacerOptions options;
   MYNAH_TRY(options.request, place::parse_device_request(wish.device));
   MYNAH_TRY(options.settings, device_settings(wish.threads, surroundings.environment));
+  // Threads that wait for each other without a core to run on take longer, and not shorter.
+  if (const int most = std::max(16, 4 * place::usable_cores()); options.settings.threads > most) {
+    surroundings.note({.code = "threads-lowered",
+                       .text = fmt::format("{} threads are more than {} cores are served by: {} "
+                                           "compute",
+                                           options.settings.threads, place::usable_cores(), most),
+                       .remedy = {}});
+    options.settings.threads = most;
+  }
   options.settings.mynahs = options.request.mynahs;
   options.discovery = discovery_search(surroundings.environment);
   options.cache_folder = store_folders(surroundings.environment).cache;

@@ -15,6 +15,7 @@ Result<Writing> ChatService::writing(const std::string& name) const {
   engine::ChatWish wish;
   wish.model = meant.model;
   wish.context = options_.chat_context;
+  wish.lowers_context = true;  // of the one model that is known at the start serve asks before
   MYNAH_TRY(auto lease,
             as_chosen(engine_.chat(std::move(wish), engine::Engine::Warm::Yes), meant.by_name));
   keep_as_asked(lease);
