@@ -41,7 +41,7 @@ void print_json(Context& context, const Verb& verb, const Fields& fields) {
 }  // namespace
 
 void ConfigCommand::fields(Fields& fields) {
-  fields.positional("VERB", verbs_, "Only the options of these verbs.");
+  fields.positional("VERB", verbs_, "Only the options of these verbs.").as_optional();
   fields.flag("markdown", markdown_, "Write docs/configuration.md.").once();
   fields.flag("man", man_, "Write the man page.").once();
   fields.flag("example", example_, "Write a configuration file with every option, commented out.")

@@ -133,8 +133,8 @@ std::string configuration_markdown(std::span<const Verb> verbs) {
 
 std::string man_page(std::span<const Verb> verbs) {
   std::string text =
-      ".TH MYNAH 1\n.SH NAME\nmynah \\- speech to text and text to speech on your own machine\n"
-      ".SH SYNOPSIS\n.B mynah\n.I VERB\n.RI [ options ]\n.SH VERBS\n";
+      ".TH MYNAH 1\n.SH NAME\nmynah \\- speech to text, language models and text to speech on your "
+      "own machine\n.SH SYNOPSIS\n.B mynah\n.I VERB\n.RI [ options ]\n.SH VERBS\n";
   for (const Verb& verb : verbs) {
     const auto described = describe(verb);
     text += fmt::format(".SS mynah {}\n{}\n", roff(verb.name), roff(verb.help));

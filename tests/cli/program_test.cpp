@@ -33,7 +33,7 @@ class Sample : public Command {
     fields.section("Things");
     fields.option("beam", "N", beam, "Width of the beam.").also("beam-size");
     fields.option("threshold", "P", threshold, "A probability.");
-    fields.option("limit", "S", limit, "Seconds.");
+    fields.option("limit", "S", limit, "Seconds.").within(0, 60);
     fields.flag("vad", vad, "Cut at silence.");
     fields.flag("words", words, "Word times.").shorter('w');
     fields.list("format", "LIST", formats, "Formats.").shorter('o');
@@ -99,6 +99,12 @@ TEST(Program, NamesTheNearestVerb) {
               StartsWith("mynah: there is no verb 'smaple' (did you mean sample?)\n"));
 }
 
+TEST(Program, KnowsWhatOtherProgramsCallItsVerbs) {
+  TestProgram program(sample_verbs());
+  EXPECT_EQ(program.run({"run"}), 2);
+  EXPECT_THAT(program.err.text(), HasSubstr("no verb 'run' (did you mean chat?)"));
+}
+
 TEST(Program, TakesAFileInTheVerbsPlaceForARecording) {
   const std::string path = testing::TempDir() + "mynah_talk.wav";
   std::ofstream(path) << "samples";
@@ -125,6 +131,19 @@ TEST(Program, SaysWhichOptionWantsAValue) {
   TestProgram program(sample_verbs());
   EXPECT_EQ(program.run({"sample", "--beam"}), 2);
   EXPECT_THAT(program.err.text(), StartsWith("mynah: sample: --beam wants a value\n"));
+}
+
+TEST(Program, RefusesNumbersOutsideTheirRange) {
+  for (const char* const good : {"0", "60", "2.5", "none"}) {
+    TestProgram program(sample_verbs());
+    EXPECT_EQ(program.run({"sample", "--limit", good}), 0);
+  }
+  for (const char* const wrong : {"-0.1", "61", "inf"}) {
+    TestProgram program(sample_verbs());
+    EXPECT_EQ(program.run({"sample", std::string("--limit=") + wrong}), 2);
+    EXPECT_THAT(program.err.text(),
+                HasSubstr(std::string("--limit: wanted a number from 0 to 60, found ") + wrong));
+  }
 }
 
 TEST(Program, PrintsAnErrorAsOneLine) {

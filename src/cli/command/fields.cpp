@@ -47,6 +47,18 @@ std::string Field::environment_name() const {
   return result;
 }
 
+Field& Field::within(double least, double most) {
+  set = [take = std::move(set), least, most](const std::string& text) -> Status {
+    const auto number = parse_number(text);
+    if (number && (*number < least || *number > most)) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("wanted a number from {} to {}, found {}", least, most, text));
+    }
+    return take(text);
+  };
+  return *this;
+}
+
 Result<int64_t> parse_integer(const std::string& text, int64_t least, int64_t most) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -39,6 +39,7 @@ struct Field {
   std::vector<std::string> offers;  // what a shell offers besides; other values may be good too
   Complete complete = Complete::Nothing;
   bool positional = false;
+  bool optional = false;   // a positional argument that need not be there
   bool repeated = false;   // takes several values
   bool negatable = false;  // a switch that is on by default: --no-NAME is the useful form
   bool flag_only = false;  // means something for one run only: no environment, no file
@@ -75,6 +76,14 @@ struct Field {
     flag_only = true;
     return *this;
   }
+
+  Field& as_optional() {
+    optional = true;
+    return *this;
+  }
+
+  // Numbers of [least, most] alone.
+  Field& within(double least, double most);
 
   // The environment's name: MYNAH_MAX_LINE_WIDTH.
   [[nodiscard]] std::string environment_name() const;

@@ -16,7 +16,7 @@ std::string usage_line(const Verb& verb, const Fields& fields) {
   std::string line = "usage: mynah " + verb.name;
   for (const Field& field : fields.all()) {
     if (field.positional) {
-      line += " " + field.name + "...";
+      line += field.optional ? fmt::format(" [{}...]", field.name) : " " + field.name + "...";
     }
   }
   return line + " [options]\n";
@@ -51,7 +51,7 @@ std::string flag_text(const Field& field) {
 
 std::string program_help(std::span<const Verb> verbs) {
   std::string text =
-      "mynah: speech to text and text to speech on your own machine\n\n"
+      "mynah: speech to text, language models and text to speech on your own machine\n\n"
       "usage: mynah VERB [options]\n\n";
   for (const Verb& verb : verbs) {
     text += fmt::format("  {:<12} {}\n", verb.name, verb.help);

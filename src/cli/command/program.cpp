@@ -1,6 +1,7 @@
 #include "cli/command/program.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -15,6 +16,27 @@
 namespace mynah::cli {
 
 namespace {
+
+// What other programs call what mynah's verbs do.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOthersVerbs = {
+    {{"run", "chat"},
+     {"ask", "chat"},
+     {"list", "models"},
+     {"ls", "models"},
+     {"rm", "models remove"},
+     {"show", "models show"}}};
+
+// " (did you mean VERB?)", or nothing.
+std::string meant_verb(const std::string& word, std::span<const Verb> verbs) {
+  const auto* const known =
+      std::ranges::find(kOthersVerbs, word, &std::pair<std::string_view, std::string_view>::first);
+  if (known != kOthersVerbs.end()) {
+    return fmt::format(" (did you mean {}?)", known->second);
+  }
+  std::vector<std::string> names;
+  std::ranges::transform(verbs, std::back_inserter(names), &Verb::name);
+  return suggestion(word, names);
+}
 
 // One line on stderr; with --json an object, so that a caller need not parse prose.
 int report(const Context& context, const Error& error) {
@@ -122,8 +144,6 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
   }
   const auto verb = std::ranges::find(context.verbs, first, &Verb::name);
   if (verb == context.verbs.end()) {
-    std::vector<std::string> names;
-    std::ranges::transform(context.verbs, std::back_inserter(names), &Verb::name);
     std::error_code ignored;
     const bool recording = std::filesystem::exists(first, ignored);
     // whisper-cli and others have no verbs: "mynah -m tiny.en -f talk.wav".
@@ -131,7 +151,7 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
     const std::string hint =
         recording || as_peers
             ? fmt::format(" (did you mean `mynah transcribe {}{}`?)", first, as_peers ? " ..." : "")
-            : suggestion(first, names);
+            : meant_verb(first, context.verbs);
     return report(context,
                   Error{ErrorCode::Usage, fmt::format("there is no verb '{}'{}", first, hint)});
   }

@@ -45,6 +45,7 @@ void DoctorCommand::fields(Fields& fields) {
                   "Environments, projects, recipes, wheels and toolkits to look at; none: the "
                   "environments and toolkits of this machine, and the recipes of this folder. Or "
                   "explain, plan, compare, update or try, see below.")
+      .as_optional()
       .offering({kActions.begin(), kActions.end()})
       .completes(Complete::Files);
   fields.section("Look");

@@ -265,9 +265,11 @@ std::vector<std::string> device_remedies(std::span<const DeviceView> devices) {
 }
 
 void DevicesCommand::fields(Fields& fields) {
-  fields.positional("DEVICE", names_,
-                    "Devices to show; none: all. Another mynah by its address: "
-                    "box=mynah://HOST:PORT.");
+  fields
+      .positional("DEVICE", names_,
+                  "Devices to show; none: all. Another mynah by its address: "
+                  "box=mynah://HOST:PORT.")
+      .as_optional();
   fields
       .flag("prove", prove_,
             "Prove each card, and each device that is named, with the models that are here, now.")

@@ -68,6 +68,7 @@ void ProfileCommand::fields(Fields& fields) {
   fields
       .positional("ACTION", words_,
                   "list (the default), use, show, diff or remove, then names of profiles.")
+      .as_optional()
       .offering({"list", "use", "show", "diff", "remove"});
 }
 

@@ -122,7 +122,7 @@ std::string stages_text(const std::vector<LoadedStage>& stages) {
 }
 
 void PsCommand::fields(Fields& fields) {
-  fields.positional("PID", words_, "Processes; none: all of yours.");
+  fields.positional("PID", words_, "Processes; none: all of yours.").as_optional();
   fields.flag("unload", unload_, "Have them let go of what they have loaded.").once();
 }
 

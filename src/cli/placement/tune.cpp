@@ -40,6 +40,7 @@ void TuneCommand::fields(Fields& fields) {
       .positional("MODEL", models_,
                   "Models that were pulled or imported, or paths; none: those that verbs take by "
                   "themselves.")
+      .as_optional()
       .completes(Complete::Models);
   device_field(fields, device_, "Where to measure: auto, or devices; see below.");
   fields.option("threads", "N", threads_, "Threads to compute with; 0: the physical cores.")

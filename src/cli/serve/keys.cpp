@@ -46,6 +46,7 @@ std::string usual_key_file(const Environment& environment) {
 
 void KeysCommand::fields(Fields& fields) {
   fields.positional("ACTION", words_, "list (the default), add or remove, then names of keys.")
+      .as_optional()
       .offering({"list", "add", "remove"});
   fields
       .option("key-file", "FILE", file_,

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "chat/choice_ranges.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/serve/hangup.h"
@@ -132,10 +133,11 @@ void ServeCommand::fields(Fields& fields) {
       .option("chat-model", "NAME", options_.service.chat_model,
               "The language model where a request names none that is here; auto: the newest.")
       .completes(Complete::Models);
-  fields.option(
-      "chat-context", "N", options_.service.chat_context,
-      "Tokens that a conversation may have; 0: as many as its model was trained for; none: "
-      "8192, or fewer where memory is short.");
+  fields
+      .option("chat-context", "N", options_.service.chat_context,
+              "Tokens that a conversation may have; 0: as many as its model was trained for; none: "
+              "8192, or fewer where memory is short.")
+      .within(choice::kTokens.least, choice::kTokens.most);
   fields
       .option("embedding-model", "NAME", options_.service.embedding_model,
               "The model that makes vectors where a request names none that is here; auto: the "
@@ -197,9 +199,11 @@ Result<int> ServeCommand::run(Context& context) {
     return fail(ErrorCode::Usage, fmt::format("--port: wanted a number from 0 to {}, found {}",
                                               kMostPort, options_.network.port));
   }
-  if (const int64_t tokens = options_.service.chat_context.value_or(0); tokens < 0) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--chat-context: wanted a number from 0 on, found {}", tokens));
+  engine::ChatWish writes;
+  writes.model = options_.service.chat_model;
+  writes.context = options_.service.chat_context;
+  if (const Status right = engine::check_context(writes, context.environment); !right) {
+    return fail(right.error().code, "--chat-context: " + right.error().message);
   }
   server::ServerOptions options = options_;
   MYNAH_TRY(options.service.aliases, read_aliases());

@@ -131,6 +131,7 @@ void TextInput::fields(Fields& fields, const std::string& verb) {
   fields
       .positional("TEXT", words,
                   fmt::format("What to {}; - reads it from standard input as it comes.", verb))
+      .as_optional()
       .completes(Complete::Files);
   fields
       .option("file", "FILE", file,

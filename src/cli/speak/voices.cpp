@@ -70,6 +70,7 @@ class SampleObserver final : public SpeechObserver {
 
 void VoicesCommand::fields(Fields& fields) {
   fields.positional("VOICE", names_, "Voices to hear, with --play or --out; none: list them all.")
+      .as_optional()
       .completes(Complete::Voices);
   fields.option("lang", "LANGUAGE", language_, "Only those that speak it, such as en or en-GB.")
       .also("language")
