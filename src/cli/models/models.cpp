@@ -25,29 +25,33 @@ std::string room_text(const std::optional<engine::WritingRoom>& room) {
   return room ? "; " + engine::describe(*room) : std::string();
 }
 
+// A model that can be pulled.
+void print_entry(Context& context, const CatalogueEntry& entry, engine::WhatFits& fits) {
+  const auto room = fits.of(entry);
+  if (context.json) {
+    Json json = {{"name", entry.name},
+                 {"family", entry.family},
+                 {"kind", kind_of_family(entry.family)},
+                 {"here", false},
+                 {"description", entry.description},
+                 {"licence", entry.licence},
+                 {"download_bytes", entry.download_bytes}};
+    if (room) {
+      json["memory"] = engine::to_json(*room);
+    }
+    context.out.line(json.dump());
+  } else {
+    context.out.line(fmt::format(
+        "{:<20} {:<14} {:<8} {:>9}  {}{}", entry.name, kind_of_family(entry.family), "not here",
+        human_bytes(entry.download_bytes), entry.description, room_text(room)));
+  }
+}
+
 void print_catalogue(Context& context, const std::vector<StoredModel>& here,
                      engine::WhatFits& fits) {
   for (const CatalogueEntry& entry : catalogue()) {
-    if (std::ranges::find(here, entry.name, &StoredModel::name) != here.end()) {
-      continue;
-    }
-    const auto room = fits.of(entry);
-    if (context.json) {
-      Json json = {{"name", entry.name},
-                   {"family", entry.family},
-                   {"kind", kind_of_family(entry.family)},
-                   {"here", false},
-                   {"description", entry.description},
-                   {"licence", entry.licence},
-                   {"download_bytes", entry.download_bytes}};
-      if (room) {
-        json["memory"] = engine::to_json(*room);
-      }
-      context.out.line(json.dump());
-    } else {
-      context.out.line(fmt::format(
-          "{:<20} {:<14} {:<8} {:>9}  {}{}", entry.name, kind_of_family(entry.family), "not here",
-          human_bytes(entry.download_bytes), entry.description, room_text(room)));
+    if (std::ranges::find(here, entry.name, &StoredModel::name) == here.end()) {
+      print_entry(context, entry, fits);
     }
   }
 }
@@ -120,6 +124,7 @@ void ModelsCommand::fields(Fields& fields) {
   fields
       .positional("ACTION", words_,
                   "list (the default), show, verify or remove, then names of models.")
+      .as_optional()
       .offering({"list", "show", "verify", "remove"})
       .completes(Complete::Models);
   fields.flag("all", all_, "list: also what can be pulled; verify: every model.").once();
@@ -129,7 +134,8 @@ std::string ModelsCommand::details() const {
   return "Actions:\n"
          "  list             what is on this machine; with --all also what can be pulled, and of\n"
          "                   language models where they fit\n"
-         "  show NAME ...    where a model came from, its licence and digests\n"
+         "  show NAME ...    where a model came from, its licence and digests; of one that is not\n"
+         "                   here what pull would bring\n"
          "  verify [NAME...] compare models, or all, with the digests taken when they came\n"
          "  remove NAME ...  remove models and what was cached for them\n";
 }
@@ -214,18 +220,25 @@ Result<int> ModelsCommand::show(Context& context, const Store& store) const {
   if (words_.size() <= 1) {
     return fail(ErrorCode::Usage, "show: wanted the name of a model");
   }
-  MYNAH_TRY(const std::vector<StoredModel> models, named(store));
   engine::WhatFits fits(surroundings_of(context));
-  for (const StoredModel& model : models) {
-    const auto room = fits.of(model);
+  for (size_t i = 1; i < words_.size(); ++i) {
+    const auto model = store.find(words_[i]);
+    if (const CatalogueEntry* const entry = find_in_catalogue(words_[i]); !model && entry) {
+      print_entry(context, *entry, fits);
+      continue;
+    }
+    if (!model) {
+      return std::unexpected(engine::as_named(model.error(), words_[i]));
+    }
+    const auto room = fits.of(*model);
     if (context.json) {
-      Json json = to_json(model);
+      Json json = to_json(*model);
       if (room) {
         json["memory"] = engine::to_json(*room);
       }
       context.out.line(json.dump());
     } else {
-      print_model(context, model, room);
+      print_model(context, *model, room);
     }
   }
   return 0;

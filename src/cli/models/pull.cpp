@@ -111,10 +111,18 @@ Result<int> PullCommand::run(Context& context) {
     MYNAH_TRY(const CatalogueEntry* entry, entry_of(name));
     entries.push_back(entry);
   }
+  const auto writes = std::ranges::find_if(
+      entries, [](const auto* entry) { return is_for(entry->family, FamilyKind::Language); });
+  if (options.storage && writes != entries.end()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--type: {} is a language model, which keeps the types that its file "
+                            "has; wanted no --type",
+                            (*writes)->name));
+  }
   std::vector<StoredModel> arrived;
   engine::WhatFits fits(surroundings_of(context));
   for (const CatalogueEntry* entry : entries) {
-    if (const auto room = fits.of(*entry); room && !room->fits()) {
+    if (const auto room = fits.of(*entry)) {
       context.say(fmt::format("{} {}", entry->name, engine::describe(*room)));
     }
     MYNAH_TRY(StoredModel model,
