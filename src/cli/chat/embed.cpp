@@ -1,6 +1,7 @@
 #include "cli/chat/embed.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chat/vector_text.h"
+#include "cli/models/store_access.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/placement/placement_answer.h"
@@ -33,8 +35,10 @@ std::string json_line(const std::string& text, const Embedding& made) {
 }  // namespace
 
 void EmbedCommand::fields(Fields& fields) {
-  fields.positional("TEXT", words_,
-                    "Texts, each of which becomes a vector; - for standard input, a text a line.");
+  fields
+      .positional("TEXT", words_,
+                  "Texts, each of which becomes a vector; - for standard input, a text a line.")
+      .as_optional();
   fields.option("file", "FILE", file_, "A file with a text in each line, - for standard input.")
       .shorter('f')
       .completes(Complete::Files);
@@ -72,7 +76,8 @@ std::string EmbedCommand::details() const {
 }
 
 Status EmbedCommand::embed(Context& context, const engine::OpenedEmbedder& opened,
-                           const std::vector<std::string>& texts, Made& made) const {
+                           const std::vector<std::string>& texts, StoreObserver& progress,
+                           Made& made) const {
   auto vectors = opened.embedder->embed(texts, options_, context.stop);
   if (!vectors) {
     return std::unexpected(std::move(vectors).error());
@@ -80,7 +85,7 @@ Status EmbedCommand::embed(Context& context, const engine::OpenedEmbedder& opene
   for (size_t i = 0; i < texts.size(); ++i) {
     const Embedding& one = (*vectors)[i];
     if (one.left_out > 0) {
-      context.say(
+      progress.on_message(
           fmt::format("text {}: {} tokens, of which the model reads {}: the rest is left "
                       "out (--no-cut refuses such a text)",
                       made.texts + i + 1, one.tokens + one.left_out, one.tokens));
@@ -96,7 +101,16 @@ Status EmbedCommand::embed(Context& context, const engine::OpenedEmbedder& opene
 Status EmbedCommand::embed_lines(Context& context, const engine::OpenedEmbedder& opened,
                                  Made& made) const {
   std::ifstream file;
+  uint64_t size = 0;  // 0: nobody knows
   if (file_ != "-" && !file_.empty()) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file_, ignored)) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("wanted a file with a text in each line, {} is a folder", file_));
+    }
+    if (std::filesystem::is_regular_file(file_, ignored)) {
+      size = std::filesystem::file_size(file_, ignored);
+    }
     file.open(file_, std::ios::binary);
     if (!file) {
       return fail(ErrorCode::NotFound,
@@ -110,20 +124,28 @@ Status EmbedCommand::embed_lines(Context& context, const engine::OpenedEmbedder&
     std::string line;
     return std::getline(file, line) ? std::optional(std::move(line)) : std::nullopt;
   };
+  StoreProgress progress(context);
+  const std::string called = file.is_open() ? file_ : "standard input";
+  uint64_t read = 0;
   std::vector<std::string> texts;
   bool more = true;
   while (more && !context.out.failed()) {
     auto line = next();
     more = line.has_value();
     if (line) {
+      read += line->size() + 1;
       if (line->ends_with('\r')) {
         line->pop_back();
       }
       texts.push_back(*std::move(line));
     }
     if (!texts.empty() && (!more || texts.size() == kLinesTogether)) {
-      MYNAH_TRY_STATUS(embed(context, opened, texts, made));
+      MYNAH_TRY_STATUS(embed(context, opened, texts, progress, made));
       texts.clear();
+      // A terminal shows the vectors as they come.
+      if (more && !context.out.is_terminal()) {
+        progress.on_progress(called, read, size);
+      }
     }
   }
   return {};
@@ -143,8 +165,10 @@ void EmbedCommand::tell_total(Context& context, const engine::OpenedEmbedder& op
     context.out.line(Json({{"total", total}}).dump());
   }
   if (timings_) {
-    context.say(fmt::format("{} texts of {} tokens in {:.2f} s: {:.0f} tokens a second", made.texts,
-                            made.tokens, seconds, static_cast<double>(made.tokens) / seconds));
+    context.say(fmt::format("{} {} of {} {} in {:.2f} s: {:.0f} tokens a second", made.texts,
+                            made.texts == 1 ? "text" : "texts", made.tokens,
+                            made.tokens == 1 ? "token" : "tokens", seconds,
+                            static_cast<double>(made.tokens) / seconds));
   }
 }
 
@@ -165,8 +189,9 @@ Result<int> EmbedCommand::run(Context& context) {
   }
   Made made;
   const auto begun = Clock::now();
+  StoreProgress few(context);
   Status done =
-      reads_lines ? embed_lines(context, opened, made) : embed(context, opened, words_, made);
+      reads_lines ? embed_lines(context, opened, made) : embed(context, opened, words_, few, made);
   if (!done) {
     return context.stop.stop_requested() ? Result<int>(context.stopped_exit_code())
                                          : std::unexpected(std::move(done).error());

@@ -8,6 +8,7 @@
 #include "chat/embedder.h"
 #include "cli/command/verb.h"
 #include "engine/embed.h"
+#include "store/pull.h"
 
 namespace mynah::cli {
 
@@ -25,9 +26,9 @@ class EmbedCommand : public Command {
     size_t cut = 0;
   };
 
-  // Makes the vectors of some texts, and prints them.
+  // Makes the vectors of some texts, and prints them; `progress` is told what else is said.
   Status embed(Context& context, const engine::OpenedEmbedder& opened,
-               const std::vector<std::string>& texts, Made& made) const;
+               const std::vector<std::string>& texts, StoreObserver& progress, Made& made) const;
   // The same of a file or of standard input, a text a line, some lines at a time.
   Status embed_lines(Context& context, const engine::OpenedEmbedder& opened, Made& made) const;
   // What is said in the end.
