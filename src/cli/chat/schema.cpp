@@ -1,12 +1,16 @@
 #include "cli/chat/schema.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/chat/text_place.h"
 #include "store/files.h"
 #include "text/grammar/constraint.h"
+#include "text/grammar/token_set.h"
+#include "text/utf8.h"
 
 namespace mynah::cli {
 
@@ -28,6 +32,71 @@ Result<std::shared_ptr<const grammar::TokenVocabulary>> bytes_as_tokens() {
   const int32_t end = kBytes;
   return grammar::TokenVocabulary::create(
       {.bytes = bytes, .control = {}, .ends = std::span(&end, 1)});
+}
+
+// Bytes that may come next, as they are written; "": any of many.
+std::string choices_at(const grammar::ConstraintState& state) {
+  constexpr size_t kMost = 12;
+  constexpr int kFirst = 0x21;  // blanks are no news
+  constexpr int kLast = 0x7E;
+  std::vector<uint32_t> bits(state.constraint().vocabulary().mask_words());
+  std::string choices;
+  if (!state.mask(bits)) {
+    return choices;
+  }
+  size_t count = 0;
+  for (int byte = kFirst; byte <= kLast; ++byte) {
+    if (grammar::has_token_bit(bits, byte)) {
+      choices += fmt::format("{}{}", count == 0 ? "" : " or ", static_cast<char>(byte));
+      ++count;
+    }
+  }
+  return count > kMost ? std::string() : choices;
+}
+
+// What is told of a text that does not keep to a schema.
+struct Fault {
+  size_t byte = 0;
+  TextPlace place;
+  std::string wanted;  // "": too much to say
+  std::string reason;  // all of it, for people
+};
+
+std::string shortened(std::string_view text) {
+  constexpr size_t kMost = 40;
+  std::string start(text.substr(0, text.find('\n')));
+  const bool is_whole = start.size() <= kMost;
+  start.resize(std::min(start.size(), kMost));
+  return replace_invalid_utf8(start) + (is_whole ? "" : "...");
+}
+
+Fault fault_of(const std::shared_ptr<const grammar::Constraint>& constraint, std::string_view text,
+               bool is_json) {
+  grammar::ConstraintState state(constraint);
+  Fault fault;
+  size_t& at = fault.byte;
+  while (at < text.size() && state.accept(text.substr(at, 1))) {
+    ++at;
+  }
+  fault.place = place_in_json(text.substr(0, at));
+  const size_t begin = is_json ? fault.place.word_begin : at;
+  // A name that must stand there is told whole.
+  grammar::ConstraintState before(constraint);
+  const Status taken = before.accept(text.substr(0, begin));
+  const std::string forced = taken ? before.forced() : std::string();
+  fault.wanted = forced.empty() ? choices_at(state) : forced;
+  if (state.may_end()) {
+    fault.wanted += fault.wanted.empty() ? "the end" : " or the end";
+  }
+  const std::string path =
+      is_json ? ", " + (fault.place.path.empty() ? "/" : fault.place.path) : "";
+  fault.reason = fmt::format(
+      "at byte {} (line {}, column {}{}): {}{}", at, fault.place.line, fault.place.column, path,
+      fault.wanted.empty() ? "" : fmt::format("wanted {}, ", shortened(fault.wanted)),
+      at == text.size()
+          ? "the text ends where the grammar wants more"
+          : fmt::format("found {}", shortened(text.substr(forced.empty() ? at : begin))));
+  return fault;
 }
 
 Result<std::string> text_of(const std::string& file, Context& context) {
@@ -69,9 +138,12 @@ Result<int> SchemaCommand::run(Context& context) {
     return fail(ErrorCode::Usage, "wanted a schema's file: mynah schema SCHEMA --check FILE");
   }
   MYNAH_TRY(std::string source, text_of(words_.front(), context));
-  MYNAH_TRY(const grammar::Grammar grammar,
-            grammar::grammar_of(
-                {.kind = kind_, .text = std::move(source), .choices = {}, .schema = schema_}));
+  auto read = grammar::grammar_of(
+      {.kind = kind_, .text = std::move(source), .choices = {}, .schema = schema_});
+  if (!read) {
+    return std::unexpected(std::move(read).error().while_doing(words_.front()));
+  }
+  const grammar::Grammar grammar = *std::move(read);
   MYNAH_TRY(auto vocabulary, bytes_as_tokens());
   MYNAH_TRY(const auto constraint, grammar::Constraint::compile(grammar, std::move(vocabulary)));
   if (checked_.empty()) {
@@ -84,9 +156,19 @@ Result<int> SchemaCommand::run(Context& context) {
     MYNAH_TRY(const std::string text, text_of(file, context));
     const Status fits = grammar::accepts(constraint, text);
     refused = refused || !fits;
-    const std::string reason = fits ? std::string() : fits.error().message;
+    std::string reason = fits ? std::string() : fits.error().message;
+    Json found = {{"file", file}, {"accepted", fits.has_value()}};
+    if (!fits && fits.error().code == ErrorCode::InvalidInput) {
+      Fault fault = fault_of(constraint, text, kind_ == Kind::JsonSchema);
+      reason = std::move(fault.reason);
+      found.update({{"byte", fault.byte},
+                    {"line", fault.place.line},
+                    {"column", fault.place.column},
+                    {"path", fault.place.path},
+                    {"wanted", fault.wanted}});
+    }
+    found["reason"] = reason;
     if (context.json) {
-      const Json found = {{"file", file}, {"accepted", fits.has_value()}, {"reason", reason}};
       context.out.line(found.dump(-1, ' ', false, Json::error_handler_t::replace));
     } else {
       context.out.line(fits ? fmt::format("{}: accepted", file)
