@@ -1,5 +1,6 @@
 #include "cli/chat/chat.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "chat/choice_ranges.h"
 #include "cli/chat/conversation.h"
 #include "cli/chat/reply_printer.h"
 #include "cli/chat/terminal_chat.h"
@@ -89,8 +91,10 @@ bool is_sent() {
 }  // namespace
 
 void ChatCommand::fields(Fields& fields) {
-  fields.positional("TEXT", words_,
-                    "A question, for one answer; without it a conversation in the terminal.");
+  fields
+      .positional("TEXT", words_,
+                  "A question, for one answer; without it a conversation in the terminal.")
+      .as_optional();
   fields.section("Conversation");
   fields.option("system", "TEXT", system_, "What the model is told before all else.").shorter('s');
   fields
@@ -102,31 +106,43 @@ void ChatCommand::fields(Fields& fields) {
   fields.option("grammar", "FILE", grammar_, "A grammar (GBNF) that every answer keeps to.")
       .completes(Complete::Files);
   fields.flag("json-answer", json_mode_, "Every answer is a JSON object.");
-  fields.option("max-tokens", "N", most_tokens_,
-                "Tokens of an answer at most; 0: as many as there is room for.");
+  const auto within = [](Field& field, const choice::Range& range) {
+    field.within(range.least, range.most);
+  };
+  within(fields.option("max-tokens", "N", most_tokens_,
+                       "Tokens of an answer at most; 0: as many as there is room for."),
+         choice::kTokens);
   fields.names("stop", "TEXT", stops_, "A text that ends an answer; may be given several times.");
   fields.option("think", "HOW", think_,
                 "How much models that can think do so before they answer: off, on, minimal, low, "
                 "medium, high, or a number of tokens; auto: as the model has it.");
   fields.flag("thoughts", shows_thoughts_, "Show what the model thinks.");
   fields.section("Choice of words");
-  fields.option("temperature", "X", sampling_.temperature,
-                "How freely words are chosen; 0: always the likeliest.");
-  fields.option("top-k", "N", sampling_.top_k, "Of the N likeliest alone; 0: off.");
-  fields.option("top-p", "X", sampling_.top_p,
-                "Of the fewest that are together as likely as this; 1: off.");
-  fields.option("min-p", "X", sampling_.min_p,
-                "None less likely than this share of the likeliest; 0: off.");
-  fields.option("repeat-penalty", "X", sampling_.repetition_penalty,
-                "How much less likely what was said becomes; 1: off.");
-  fields.option("presence-penalty", "X", sampling_.presence_penalty,
-                "Taken off what was said at all.");
-  fields.option("frequency-penalty", "X", sampling_.frequency_penalty,
-                "Taken off what was said, each time.");
+  within(fields.option("temperature", "X", sampling_.temperature,
+                       "How freely words are chosen; 0: always the likeliest."),
+         choice::kTemperature);
+  within(fields.option("top-k", "N", sampling_.top_k, "Of the N likeliest alone; 0: off."),
+         choice::kTopK);
+  within(fields.option("top-p", "X", sampling_.top_p,
+                       "Of the fewest that are together as likely as this; 1: off."),
+         choice::kShare);
+  within(fields.option("min-p", "X", sampling_.min_p,
+                       "None less likely than this share of the likeliest; 0: off."),
+         choice::kShare);
+  within(fields.option("repeat-penalty", "X", sampling_.repetition_penalty,
+                       "How much less likely what was said becomes; 1: off."),
+         choice::kRepeatPenalty);
+  within(fields.option("presence-penalty", "X", sampling_.presence_penalty,
+                       "Taken off what was said at all."),
+         choice::kSaidPenalty);
+  within(fields.option("frequency-penalty", "X", sampling_.frequency_penalty,
+                       "Taken off what was said, each time."),
+         choice::kSaidPenalty);
   fields.option("seed", "N", seed_, "Same seed, same text; none: another each time.");
-  fields.option("logprobs", "N", alternatives_,
-                "With --json: how likely each token of the answer was, and the N likeliest beside "
-                "it.");
+  within(fields.option("logprobs", "N", alternatives_,
+                       "With --json: how likely each token of the answer was, and the N likeliest "
+                       "beside it."),
+         choice::kAlternatives);
   fields.section("Model and device");
   fields
       .option("model", "NAME", wish_.model,
@@ -134,10 +150,10 @@ void ChatCommand::fields(Fields& fields) {
               "here.")
       .shorter('m')
       .completes(Complete::Models);
-  fields.option(
-      "context", "N", wish_.context,
-      "Tokens that a conversation may have; 0: as many as the model was trained for; none: "
-      "8192, or fewer where memory is short.");
+  within(fields.option("context", "N", wish_.context,
+                       "Tokens that a conversation may have; 0: as many as the model was trained "
+                       "for; none: 8192, or fewer where memory is short."),
+         choice::kTokens);
   fields.choice(
       "context-policy", "HOW", too_long_,
       {{"refuse", TooLong::Refuse}, {"leave-out", TooLong::LeaveOut}},
@@ -201,16 +217,12 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
   } else if (json_mode_) {
     request.constraint = Source{};
   }
-  if (sampling_.temperature < 0 || sampling_.repetition_penalty <= 0 || sampling_.top_k < 0 ||
-      most_tokens_ < 0 || wish_.context.value_or(0) < 0) {
-    return fail(ErrorCode::Usage,
-                "wanted no temperature, --top-k, --max-tokens or --context below 0, and a "
-                "--repeat-penalty above 0");
-  }
-  constexpr int kMostAlternatives = 20;  // as OpenAI's API
-  if (alternatives_ && (*alternatives_ < 0 || *alternatives_ > kMostAlternatives)) {
-    return fail(ErrorCode::Usage, fmt::format("--logprobs: wanted a number from 0 to {}, found {}",
-                                              kMostAlternatives, *alternatives_));
+  if (request.constraint) {
+    if (const auto form = grammar::grammar_of(*request.constraint); !form) {
+      return std::unexpected(
+          Error(form.error())
+              .while_doing(schema_.empty() ? "--grammar " + grammar_ : "--schema " + schema_));
+    }
   }
   request.choice = {.sampling = sampling_,
                     .remembered = 64,
@@ -218,6 +230,7 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
                     .most_tokens = most_tokens_,
                     .stops = stops_,
                     .alternatives = alternatives_.value_or(-1)};
+  request.choice.sampling.top_k = std::max(0, sampling_.top_k);
   return request;
 }
 
@@ -253,13 +266,14 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
       context.say(note.text);
     }
     if (replied->end == ReplyEnd::NoContext) {
-      context.say("the answer was cut: the context is full (--context)");
+      context.say(fmt::format("the answer was cut: the context is full{}",
+                              conversation.has_more_context() ? " (--context has more)" : ""));
     }
   }
   if (timings_) {
     context.say(timing_line(replied->spent));
   }
-  return 0;
+  return std::ranges::count(replied->notes, kFormCutNote, &ReplyNote::code) > 0 ? 1 : 0;
 }
 
 Result<int> ChatCommand::converse(Context& context, const engine::OpenedChat& opened,
@@ -281,9 +295,22 @@ Result<int> ChatCommand::run(Context& context) {
     return fail(ErrorCode::Usage,
                 "wanted a question: mynah chat \"...\", or a text on standard input");
   }
+  if (context.take_when_late) {
+    context.take_when_late([&context] {
+      context.say(
+          "stopping, once the model is loaded or its next token written; a second signal (Ctrl-C) "
+          "ends it at once");
+    });
+  }
   MYNAH_TRY(const engine::OpenedChat opened, engine::open_chat(wish_, surroundings_of(context)));
   if (explain_) {
     say_each(context, opened.explanation);
+  }
+  if (!opened.chat->prompt().has_template()) {
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{} was not taught to converse: its file has no chat template; wanted "
+                            "an instruct model (--model)",
+                            opened.name));
   }
   MYNAH_TRY(const int code, converses ? converse(context, opened, std::move(base), tools)
                                       : answer(context, opened, std::move(base), question));

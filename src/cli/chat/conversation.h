@@ -35,8 +35,18 @@ class Conversation {
   // Takes back what came of the last question alone.
   bool take_back_reply();
 
-  // Replies to what was said; what came of a reply that was stopped is kept, as it was heard.
+  // Replies to what was said; what came of a reply that was stopped is kept, as it was heard. A
+  // note says where the model's template has no place for the tools.
   [[nodiscard]] Result<ChatReply> reply(ChatObserver& observer, const std::stop_token& stop);
+
+  // Goes on with another conversation's messages. Refused, as ChatPrompt::render(), where they are
+  // none; all stays as it was then.
+  [[nodiscard]] Status load(Json messages);
+
+  // Whether the model could be opened with a longer context.
+  [[nodiscard]] bool has_more_context() const {
+    return model_.facts().context < model_.facts().trained_context;
+  }
 
   [[nodiscard]] const Json& messages() const { return request_.messages; }
 

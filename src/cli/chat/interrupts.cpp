@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -46,7 +47,13 @@ struct Interrupts::State {
   std::mutex mutex;
   std::stop_source source;
   struct sigaction before{};
+  std::stop_token ends;
   std::thread waiter;
+
+  void tell_waiter() const {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(came.get(), &one, sizeof(one));
+  }
 
   void wait() {
     std::array<pollfd, 2> fds = {{{.fd = came.get(), .events = POLLIN, .revents = 0},
@@ -69,7 +76,8 @@ struct Interrupts::State {
   }
 };
 
-Interrupts::Interrupts() : state_(std::make_unique<State>()) {
+Interrupts::Interrupts(std::stop_token end) : state_(std::make_unique<State>()) {
+  state_->ends = std::move(end);
   interrupt_fd = state_->came.get();
   state_->waiter = std::thread([state = state_.get()] { state->wait(); });
   struct sigaction action{};
@@ -77,9 +85,11 @@ Interrupts::Interrupts() : state_(std::make_unique<State>()) {
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, &state_->before);
+  on_end_.emplace(state_->ends, [state = state_.get()] { state->tell_waiter(); });
 }
 
 Interrupts::~Interrupts() {
+  on_end_.reset();
   ::sigaction(SIGINT, &state_->before, nullptr);
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(state_->end.get(), &one, sizeof(one));
@@ -91,6 +101,9 @@ std::stop_token Interrupts::begin() {
   take();
   const std::lock_guard lock(state_->mutex);
   state_->source = std::stop_source();
+  if (state_->ends.stop_requested()) {
+    state_->source.request_stop();
+  }
   return state_->source.get_token();
 }
 

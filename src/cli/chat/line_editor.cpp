@@ -15,12 +15,42 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "text/utf8.h"
 
 namespace mynah::cli {
 
 namespace {
 
 constexpr int kKept = 1000;  // lines of the history
+
+// What terminals send behind what is pasted, and what has them mark it (xterm's bracketed paste).
+constexpr std::string_view kPasteEnd = "\x1b[201~";
+constexpr std::string_view kMarkPastes = "\x1b[?2004h";
+constexpr std::string_view kMarkNone = "\x1b[?2004l";
+
+// Text as it was pasted, whose lines end as terminals send them; what is a command elsewhere is
+// left out.
+std::string cleaned(std::string_view pasted) {
+  constexpr char kFirstPrintable = ' ';
+  constexpr char kDelete = '\x7f';
+  std::string text;
+  for (size_t i = 0; i < pasted.size(); ++i) {
+    const char byte = pasted[i];
+    const bool is_control = static_cast<unsigned char>(byte) < kFirstPrintable || byte == kDelete;
+    if (byte == '\r' || byte == '\n') {
+      text += '\n';
+      i += byte == '\r' && pasted.substr(i + 1).starts_with('\n') ? 1 : 0;
+    } else if (byte == '\t' || !is_control) {
+      text += byte;
+    }
+  }
+  return replace_invalid_utf8(text);
+}
+
+void show(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
 
 // Waits for a byte of standard input. Interrupted or at the end: none.
 std::optional<char> wait_for_byte(Interrupts& interrupts, bool& interrupted) {
@@ -53,6 +83,8 @@ std::optional<char> wait_for_byte(Interrupts& interrupts, bool& interrupted) {
 struct LineEditor::State {
   std::string file;
   Interrupts* interrupts = nullptr;
+  Complete complete;
+  bool marks_pastes = false;
   std::string prompt;
   bool interrupted = false;
   EditLine* editor = nullptr;
@@ -66,6 +98,39 @@ struct LineEditor::State {
   }
 
   static char* show_prompt(EditLine* editor) { return of(editor)->prompt.data(); }
+
+  // All until the end of what is pasted, as one.
+  static unsigned char take_paste(EditLine* editor, int /*key*/) {
+    State& state = *of(editor);
+    std::string pasted;
+    while (!pasted.ends_with(kPasteEnd)) {
+      const auto byte = wait_for_byte(*state.interrupts, state.interrupted);
+      if (!byte) {
+        return CC_EOF;
+      }
+      pasted += *byte;
+    }
+    pasted.resize(pasted.size() - kPasteEnd.size());
+    const std::string text = cleaned(pasted);
+    return text.empty() || el_insertstr(editor, text.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+  }
+
+  // A mark without a paste is no text.
+  static unsigned char pass_over(EditLine* /*editor*/, int /*key*/) { return CC_NORM; }
+
+  static unsigned char go_on(EditLine* editor, int /*key*/) {
+    const LineInfo* const line = el_line(editor);
+    const std::string more = of(editor)->complete(std::string_view(line->buffer, line->cursor));
+    return !more.empty() && el_insertstr(editor, more.c_str()) == 0 ? CC_REFRESH : CC_NORM;
+  }
+
+  // Whether the terminal reads control sequences.
+  bool is_able() const {
+    const char* terminal = nullptr;
+    el_get(editor, EL_TERMINAL, &terminal);
+    return ::isatty(STDOUT_FILENO) == 1 && terminal != nullptr &&
+           std::string_view(terminal) != "dumb";
+  }
 
   // One character of the terminal's UTF-8.
   static int get_character(EditLine* editor, wchar_t* character) {
@@ -86,13 +151,14 @@ struct LineEditor::State {
   }
 };
 
-LineEditor::LineEditor(std::string history, Interrupts& interrupts)
+LineEditor::LineEditor(std::string history, Interrupts& interrupts, Complete complete)
     : state_(std::make_unique<State>()) {
   // The editor counts columns by the locale; mynah writes UTF-8 whatever that says.
   std::setlocale(LC_CTYPE, "C.UTF-8");
   State& state = *state_;
   state.file = std::move(history);
   state.interrupts = &interrupts;
+  state.complete = std::move(complete);
   state.history = history_init();
   state.editor = el_init("mynah", stdin, stdout, stderr);
   MYNAH_CHECK(state.history != nullptr && state.editor != nullptr, "no memory for a line editor");
@@ -100,6 +166,12 @@ LineEditor::LineEditor(std::string history, Interrupts& interrupts)
   el_set(state.editor, EL_PROMPT, &State::show_prompt);
   el_set(state.editor, EL_GETCFN, &State::get_character);
   el_set(state.editor, EL_EDITOR, "emacs");
+  el_set(state.editor, EL_ADDFN, "take-paste", "Takes what is pasted", &State::take_paste);
+  el_set(state.editor, EL_ADDFN, "pass-over", "Does nothing", &State::pass_over);
+  el_set(state.editor, EL_ADDFN, "go-on", "Goes on with a command", &State::go_on);
+  el_set(state.editor, EL_BIND, "\\e[200~", "take-paste", nullptr);
+  el_set(state.editor, EL_BIND, "\\e[201~", "pass-over", nullptr);
+  el_set(state.editor, EL_BIND, "^I", "go-on", nullptr);
   ::history(state.history, &state.event, H_SETSIZE, kKept);
   ::history(state.history, &state.event, H_SETUNIQUE, 1);
   el_set(state.editor, EL_HIST, ::history, state.history);
@@ -107,10 +179,17 @@ LineEditor::LineEditor(std::string history, Interrupts& interrupts)
   if (!state.file.empty()) {
     ::history(state.history, &state.event, H_LOAD, state.file.c_str());
   }
+  state.marks_pastes = state.is_able();
+  if (state.marks_pastes) {
+    show(kMarkPastes);
+  }
 }
 
 LineEditor::~LineEditor() {
   State& state = *state_;
+  if (state.marks_pastes) {
+    show(kMarkNone);
+  }
   if (!state.file.empty()) {
     // Before there is anything in it: what somebody asks is nobody else's.
     const int fd = ::open(state.file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -147,8 +226,7 @@ std::optional<LineEditor::Line> LineEditor::read(const std::string& prompt, bool
 }
 
 std::optional<char> LineEditor::read_key(const std::string& question) {
-  std::fputs(question.c_str(), stdout);
-  std::fflush(stdout);
+  show(question);
   termios before{};
   const bool is_terminal = ::tcgetattr(STDIN_FILENO, &before) == 0;
   if (is_terminal) {
@@ -161,8 +239,7 @@ std::optional<char> LineEditor::read_key(const std::string& question) {
   if (is_terminal) {
     ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
   }
-  std::fputs("\n", stdout);
-  std::fflush(stdout);
+  show("\n");
   return key;
 }
 

@@ -1,9 +1,11 @@
 // LineEditor: lines that somebody writes at a terminal, with a history.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/chat/interrupts.h"
 
@@ -11,8 +13,11 @@ namespace mynah::cli {
 
 class LineEditor {
  public:
+  // What goes on behind the beginning of a line, for Tab; "": nothing, or several things may.
+  using Complete = std::function<std::string(std::string_view beginning)>;
+
   // `history`: the file that lines are kept in, readable by the user alone; "": nowhere.
-  LineEditor(std::string history, Interrupts& interrupts);
+  LineEditor(std::string history, Interrupts& interrupts, Complete complete);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
@@ -22,7 +27,9 @@ class LineEditor {
     bool interrupted = false;  // Ctrl-C: what was written of it is thrown away
   };
 
-  // The next line, without its end; none: the end (Ctrl-D). `keeps`: it goes to the history.
+  // The next line, without its end; none: the end (Ctrl-D). `keeps`: it goes to the history. What
+  // is pasted, where the terminal says so (bracketed paste), is part of one line, with the ends of
+  // lines in it.
   std::optional<Line> read(const std::string& prompt, bool keeps = true);
 
   // One key, without Enter; none: the end, or Ctrl-C.

@@ -1,7 +1,6 @@
 #include "cli/chat/terminal_chat.h"
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <utility>
 
@@ -13,6 +12,8 @@
 #include "cli/chat/line_editor.h"
 #include "cli/chat/reply_printer.h"
 #include "engine/store_folders.h"
+#include "formats/json.h"
+#include "store/files.h"
 
 namespace mynah::cli {
 
@@ -26,7 +27,7 @@ struct SlashWord {
   std::string_view about;
 };
 
-constexpr std::array<SlashWord, 10> kWords = {{
+constexpr std::array<SlashWord, 11> kWords = {{
     {"/help", "what there is"},
     {"/clear", "begin a new conversation"},
     {"/system TEXT", "what the model is told before all else"},
@@ -35,9 +36,25 @@ constexpr std::array<SlashWord, 10> kWords = {{
     {"/think HOW", "how much a model that can think does: off, on, low, high, 500, auto"},
     {"/thoughts on|off", "show what it thinks"},
     {"/timings on|off", "say how long answers take"},
-    {"/save FILE", "write the conversation as JSON"},
+    {"/save FILE", "write the conversation as JSON; /save! over a file that is there"},
+    {"/load FILE", "go on with a conversation that was written"},
     {"/quit", "leave; Ctrl-D does, too"},
 }};
+
+// What goes on behind the beginning of one of the words.
+std::string rest_of_word(std::string_view beginning) {
+  std::string rest;
+  for (const SlashWord& word : kWords) {
+    const std::string_view name = word.name.substr(0, word.name.find(' '));
+    if (name.starts_with(beginning) && !beginning.empty()) {
+      if (!rest.empty()) {
+        return {};
+      }
+      rest = fmt::format("{}{}", name.substr(beginning.size()), name == word.name ? "" : " ");
+    }
+  }
+  return rest;
+}
 
 // A conversation under way.
 class TerminalChat {
@@ -49,7 +66,8 @@ class TerminalChat {
         conversation_(std::move(conversation)),
         tools_(tools),
         options_(options),
-        editor_(history_file(), interrupts_) {}
+        interrupts_(context.stop),
+        editor_(history_file(), interrupts_, rest_of_word) {}
 
   Result<int> run() {
     context_.out.line(fmt::format("{} on {}; /help shows what there is, Ctrl-D leaves",
@@ -58,16 +76,20 @@ class TerminalChat {
     while (!done_ && !context_.stop.stop_requested()) {
       const auto text = read_question();
       if (!text) {
+        context_.out.line("");
         break;
       }
-      if (text->empty()) {
+      const std::string_view question = trimmed(*text);
+      if (question.empty()) {
         continue;
       }
-      if (text->starts_with('/')) {
-        MYNAH_TRY_STATUS(obey(*text));
+      // A path, or lines that were pasted, are no word for mynah.
+      const bool is_escaped = text->starts_with("//");
+      if (text->starts_with('/') && !is_escaped && !question.contains('\n')) {
+        MYNAH_TRY_STATUS(obey(std::string(question)));
         continue;
       }
-      conversation_.say(*text);
+      conversation_.say(std::string(question.substr(is_escaped ? 1 : 0)));
       MYNAH_TRY_STATUS(answer());
     }
     return context_.stop.stop_requested() ? context_.stopped_exit_code() : 0;
@@ -110,7 +132,7 @@ class TerminalChat {
     if (quoted) {
       text.erase(text.size() - kQuotes.size());
     }
-    return std::string(trimmed(text));
+    return text;
   }
 
   // Replies, and replies again to what tools answered.
@@ -119,6 +141,7 @@ class TerminalChat {
       ReplyPrinter printer(context_.out, options_.thoughts);
       const auto replied = conversation_.reply(printer, interrupts_.begin());
       printer.finish();
+      interrupts_.take();  // what stopped the reply throws away no line
       if (!replied) {
         return excuse(replied.error());
       }
@@ -155,17 +178,17 @@ class TerminalChat {
   void tell(const ChatReply& reply) {
     for (const ReplyNote& note : reply.notes) {
       // What is so with every answer is said once.
-      const bool is_new = said_.find(note.code) == said_.end();
+      const bool is_lasting = note.code != kFormCutNote;
+      const bool is_new = !is_lasting || said_.find(note.code) == said_.end();
       const bool is_other = std::exchange(said_[note.code], note.text) != note.text;
       if (is_new || (is_other && note.code != "prompt_changed_early")) {
         context_.say(note.text);
       }
     }
     if (reply.end == ReplyEnd::NoContext) {
-      context_.say(
-          "the context is full: /clear begins anew, --context N has more room, --context-policy "
-          "leave-out "
-          "drops old turns");
+      context_.say(fmt::format(
+          "the context is full: /clear begins anew,{} --context-policy leave-out drops old turns",
+          conversation_.has_more_context() ? " --context N has more room," : ""));
     }
     if (options_.timings) {
       context_.say(timing_line(reply.spent));
@@ -202,11 +225,15 @@ class TerminalChat {
         context_.out.line(fmt::format("  {:<20} {}", known.name, known.about));
       }
       context_.out.line(
-          "  A line that ends with \\ goes on; \"\"\" begins and ends several lines.");
+          "  A line that ends with \\ goes on; \"\"\" begins and ends several lines. A question "
+          "that\n  begins with a slash has two of them (//etc/hosts ...), or a space before it.");
     } else if (word == "/clear") {
       conversation_.clear();
+      context_.say("a new conversation");
     } else if (word == "/system") {
       conversation_.set_system(rest);
+      context_.say(rest.empty() ? "the model is told nothing before all else"
+                                : "the model is told that from now on");
     } else if (word == "/retry") {
       if (conversation_.take_back_reply()) {
         ++conversation_.request().choice.seed;
@@ -214,17 +241,18 @@ class TerminalChat {
       }
       context_.say("there is no question to answer again");
     } else if (word == "/undo") {
-      if (!conversation_.undo()) {
-        context_.say("there is nothing to take back");
-      }
+      context_.say(conversation_.undo() ? "the last question and its answer are taken back"
+                                        : "there is nothing to take back");
     } else if (word == "/think") {
       set_thinking(rest);
     } else if (word == "/thoughts") {
-      options_.thoughts = rest != "off";
+      set_switch(options_.thoughts, rest, "thoughts");
     } else if (word == "/timings") {
-      options_.timings = rest != "off";
-    } else if (word == "/save") {
-      save(rest);
+      set_switch(options_.timings, rest, "timings");
+    } else if (word == "/save" || word == "/save!") {
+      save(rest, word == "/save!");
+    } else if (word == "/load") {
+      load(rest);
     } else if (word == "/quit" || word == "/exit" || word == "/bye") {
       done_ = true;
     } else {
@@ -232,7 +260,7 @@ class TerminalChat {
       for (const SlashWord& known : kWords) {
         names.emplace_back(known.name.substr(0, known.name.find(' ')));
       }
-      context_.say(fmt::format("there is no {}{}; /help shows what there is", word,
+      context_.say(fmt::format("there is no {}{}; /help shows what there is, and //... asks", word,
                                suggestion(word, names)));
     }
     context_.out.flush();
@@ -242,22 +270,66 @@ class TerminalChat {
   void set_thinking(const std::string& how) {
     if (const auto thinking = thinking_of(how)) {
       conversation_.request().thinking = *thinking;
+      context_.say(fmt::format("thinks: {}", how.empty() ? "auto" : how));
     } else {
-      context_.say(fmt::format("wanted {}", kThinkingWords));
+      context_.say(fmt::format("wanted {}, found '{}'", kThinkingWords, how));
     }
   }
 
-  void save(const std::string& path) {
+  void set_switch(bool& value, const std::string& word, std::string_view what) {
+    if (!word.empty() && word != "on" && word != "off") {
+      context_.say(fmt::format("wanted on or off, found '{}'", word));
+      return;
+    }
+    value = word != "off";
+    context_.say(fmt::format("{} are {}", what, value ? "shown" : "not shown"));
+  }
+
+  void save(const std::string& path, bool replaces) {
     if (path.empty()) {
       context_.say("wanted /save FILE");
       return;
     }
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << conversation_.messages().dump(2, ' ', false,
-                                          Conversation::Json::error_handler_t::replace)
-         << "\n";
-    file.close();
-    context_.say(file ? fmt::format("written to {}", path) : fmt::format("cannot write {}", path));
+    std::error_code ignored;
+    const bool is_there = std::filesystem::exists(path, ignored);
+    if (is_there && !std::filesystem::is_regular_file(path, ignored)) {
+      context_.say(fmt::format("cannot write {}: it is no file", path));
+      return;
+    }
+    if (is_there && !replaces) {
+      context_.say(fmt::format("{0} is there already; /save! {0} writes over it", path));
+      return;
+    }
+    const Status written = write_text_file(
+        path,
+        conversation_.messages().dump(2, ' ', false, Conversation::Json::error_handler_t::replace) +
+            "\n");
+    context_.say(written ? fmt::format("written to {}", path) : written.error().message);
+  }
+
+  void load(const std::string& path) {
+    if (path.empty()) {
+      context_.say("wanted /load FILE");
+      return;
+    }
+    const Status loaded = load_messages(path);
+    context_.say(loaded ? fmt::format("goes on with the {} messages of {}",
+                                      conversation_.messages().size(), path)
+                        : loaded.error().message);
+  }
+
+  Status load_messages(const std::string& path) {
+    MYNAH_TRY(const std::string text, read_text_file(path));
+    MYNAH_TRY(const auto read, parse_json(text, path));
+    if (!read.is_array()) {
+      return fail(ErrorCode::InvalidInput, path + ": wanted a conversation as /save writes it");
+    }
+    // Once more, as that forgets the order.
+    Status loaded = conversation_.load(Conversation::Json::parse(text, nullptr, false));
+    if (!loaded) {
+      loaded.error().message = fmt::format("{}: {}", path, loaded.error().message);
+    }
+    return loaded;
   }
 
   Context& context_;
