@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -85,8 +86,28 @@ def main():
         at = check("Ctrl-C stops it, or it had ended", terminal.wait_for("> ", at))
         # What is typed in the moment of an interrupt goes with the line.
         terminal.look(0.3)
+        prompts = terminal.shown[at - len("> "):].count("> ")
+        checks.add("and asks once", None if prompts == 1 else repr(terminal.shown[at - 2:]))
         terminal.type("/undo\n/save " + str(folder / "saved.json") + "\n")
+        at = check("what is taken back is said", terminal.wait_for("are taken back", at))
         at = check("the conversation is written", terminal.wait_for("written to", at))
+        said = [("/save " + str(folder / "saved.json"), "is there already"), ("/save /none/at.json", "No such file"),
+                ("/load " + str(tools), "tools.json: messages[0]"), ("/load " + str(folder / "saved.json"), "goes on with the 2 messages"),
+                ("/thoughts maybe", "wanted on or off"), ("/timings", "timings are shown"), ("/tim\t off", "timings are not shown"),
+                ("/system Be brief.", "is told that"), ("/think low", "thinks: low"), ("\x1b[201~/clear", "a new conversation")]
+        for line, answer in said:
+            terminal.type(line + "\n")
+            at = check(f"{line!r} is answered", terminal.wait_for(answer, at))
+        terminal.type("\x1b[200~Count to a thousand.\rOne number\ta line.\x1b[201~\n")
+        terminal.look(1)
+        terminal.type("\x03")
+        terminal.look(0.3)
+        terminal.type("//etc/hosts: what is it?\n")
+        terminal.look(1)
+        terminal.type("\x03")
+        terminal.look(0.3)
+        terminal.type("/save! " + str(folder / "pasted.json") + "\n")
+        at = check("a second conversation is written", terminal.wait_for("written to", at))
         terminal.type("\x04")
         try:
             code = terminal.process.wait(60)
@@ -94,6 +115,21 @@ def main():
             code = "none: it went on"
         checks.add("Ctrl-D leaves", None if code == 0 else f"exit code {code}: {terminal.shown[-300:]!r}")
         terminal.process.kill()
+        asked = [message["content"] for message in json.loads((folder / "pasted.json").read_text()) if message["role"] == "user"]
+        checks.add("lines that are pasted are one question, and two slashes one of a question",
+                   None if asked == ["Count to a thousand.\nOne number\ta line.", "/etc/hosts: what is it?"] else repr(asked))
+        for number, name, typed in ((signal.SIGTERM, "SIGTERM", ""), (signal.SIGHUP, "SIGHUP", "Count to a thousand.\n")):
+            ended = Terminal(env, program, "chat", "--model", THINKER, "--seed", "1")
+            ended.wait_for("> ", max(ended.wait_for("on cpu"), 0))
+            ended.type(typed)
+            ended.look(0.5)
+            ended.process.send_signal(number)
+            try:
+                code = ended.process.wait(60)
+            except subprocess.TimeoutExpired:
+                code = "none: it went on"
+            ended.process.kill()
+            checks.add(f"{name} ends {'an answer' if typed else 'a conversation'}", None if code == 128 + number else f"exit code {code}: {ended.shown[-300:]!r}")
         saved = json.loads((folder / "saved.json").read_text())
         said = [(message["role"], bool(message["content"])) for message in saved]
         checks.add("a line is taken as it was edited", None if saved and saved[0]["content"] == "Say hello." else repr(saved))

@@ -1,0 +1,214 @@
+// chat, schema and embed as a user types them, with a language model of some small matrices.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "chat/tiny_language.h"
+#include "cli/chat/chat.h"
+#include "cli/chat/embed.h"
+#include "cli/chat/schema.h"
+#include "cli/chat/text_place.h"
+#include "cli/models/import.h"
+#include "cli/models/models.h"
+#include "cli/models/pull.h"
+#include "cli/test_context.h"
+#include "temporary_folder.h"
+
+namespace mynah::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ChatVerbs : public ::testing::Test {
+ protected:
+  struct Outcome {
+    int code = 0;
+    std::string out;
+    std::string err;
+  };
+
+  Outcome mynah(const std::vector<std::string>& arguments) {
+    TestProgram program(
+        {verb<ChatCommand>("chat", "Converse."), verb<EmbedCommand>("embed", "Make vectors."),
+         verb<SchemaCommand>("schema", "Check."), verb<ImportCommand>("import", "Take."),
+         verb<PullCommand>("pull", "Bring."), verb<ModelsCommand>("models", "List.")});
+    program.environment = {{"HOME", folder_.path()}, {"MYNAH_HOME", folder_ / "home"}};
+    program.environment.insert(extra_.begin(), extra_.end());
+    const int code = program.run(arguments);
+    return {code, program.out.text(), program.err.text()};
+  }
+
+  // An answer of the small model.
+  Outcome ask(std::vector<std::string> more) {
+    const std::string model = folder_ / "tiny.gguf";
+    if (!std::filesystem::exists(model)) {
+      test::write_tiny_language(model);
+    }
+    more.insert(more.begin(), {"chat", "Hi", "--model", model, "--device", "cpu", "--seed", "1"});
+    return mynah(more);
+  }
+
+  std::string file(const std::string& name, std::string_view text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
+
+  test::TemporaryFolder folder_;
+  std::map<std::string, std::string> extra_;
+};
+
+TEST_F(ChatVerbs, NumbersOutsideTheirRangesAreRefusedByName) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"--top-p", "3"},          {"--top-p", "-1"},           {"--min-p", "2"},
+      {"--temperature", "-1"},   {"--temperature", "inf"},    {"--repeat-penalty", "1e30"},
+      {"--repeat-penalty", "0"}, {"--presence-penalty", "9"}, {"--frequency-penalty", "inf"},
+      {"--top-k", "-2"},         {"--max-tokens", "-1"},      {"--context", "-1"},
+      {"--logprobs", "21"}};
+  for (const auto& [option, value] : wrong) {
+    // No such model: it is refused before one is looked for.
+    const Outcome refused = mynah({"chat", "Hi", option + "=" + value, "--model", "none"});
+    EXPECT_EQ(refused.code, 2) << option;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr(option + ": wanted a number from "),
+                                   HasSubstr(", found " + value)));
+  }
+  extra_["MYNAH_CONFIG"] = file("config.toml", "[chat]\ntop-p = 3\n");
+  const Outcome of_file = mynah({"chat", "Hi"});
+  EXPECT_EQ(of_file.code, 2);
+  EXPECT_THAT(of_file.err, HasSubstr("top-p: wanted a number from 0 to 1, found 3"));
+}
+
+TEST_F(ChatVerbs, AContextBeyondTheTrainingIsRefusedWithBothNumbers) {
+  const Outcome refused = ask({"--context", "600"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("tiny was trained for 512 tokens"),
+                                 HasSubstr("a context of 600 is wanted")));
+  const Outcome all = ask({"--context", "512", "--max-tokens", "2"});
+  EXPECT_EQ(all.code, 0) << all.err;
+}
+
+TEST_F(ChatVerbs, ATextWithoutRoomIsToldNoWayThatIsNone) {
+  const Outcome full = ask({std::string(600, 'a')});
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, AllOf(HasSubstr("trained for no more"), Not(HasSubstr("--context"))));
+  const Outcome of_less = ask({std::string(600, 'a'), "--context", "100"});
+  EXPECT_THAT(of_less.err, HasSubstr("(--context)"));
+  const Outcome left = ask({std::string(600, 'a'), "--context-policy", "leave-out"});
+  EXPECT_EQ(left.code, 1);
+  EXPECT_THAT(left.err, HasSubstr("those are never left out"));
+}
+
+TEST_F(ChatVerbs, AFileThatCannotBeUsedIsNoModelToRemove) {
+  const std::string wrong = file("wrong.gguf", "no model");
+  for (const char* const verb : {"chat", "embed"}) {
+    const Outcome refused = mynah({verb, "Hi", "--model", wrong});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr(wrong), Not(HasSubstr("remove"))));
+  }
+  const std::string folder = folder_ / "home/models";
+  EXPECT_THAT(mynah({"embed", "Hi", "--model", folder_.path()}).err, Not(HasSubstr("remove")));
+}
+
+TEST_F(ChatVerbs, AnAnswerThatWasCutIsNoneOfItsForm) {
+  const std::string schema =
+      file("schema.json", R"({"type": "object", "properties": {"name": {"type": "string",
+                              "minLength": 40}}, "required": ["name"]})");
+  const Outcome cut = ask({"--schema", schema, "--max-tokens", "8"});
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_THAT(cut.err, HasSubstr("the answer was cut at 8 tokens"));
+  const Outcome of_json = ask({"--schema", schema, "--max-tokens", "8", "--json"});
+  EXPECT_EQ(of_json.code, 1);
+  EXPECT_EQ(nlohmann::json::parse(of_json.out)["notes"].back()["code"], "form_cut");
+  // What is whole with its last token was not cut.
+  const std::string yes = file("yes.gbnf", "root ::= \"yes\"");
+  const Outcome whole = ask({"--grammar", yes, "--max-tokens", "3"});
+  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_EQ(whole.out, "yes\n");
+}
+
+TEST_F(ChatVerbs, AFormThatCannotBeReadIsToldWithItsFile) {
+  const std::string broken = file("broken.json", "{");
+  EXPECT_THAT(ask({"--schema", broken}).err, HasSubstr("--schema " + broken + ": "));
+  EXPECT_THAT(mynah({"schema", broken}).err, HasSubstr(broken + ": "));
+}
+
+TEST_F(ChatVerbs, SchemaSaysWhereATextIsWrongAndWhatWasWanted) {
+  const std::string schema = file("schema.json", R"({"type": "object", "properties": {
+      "name": {"type": "string"}, "ages": {"type": "array", "items": {"type": "integer"}}},
+      "required": ["name", "ages"]})");
+  const auto reason = [&](std::string_view text) {
+    const Outcome checked = mynah({"schema", schema, "--check", file("text.json", text)});
+    EXPECT_EQ(checked.code, 1) << text;
+    return checked.out;
+  };
+  EXPECT_THAT(reason("{\"name\": \"x\",\n \"ages\": [1, 07]}"),
+              AllOf(HasSubstr("line 2, column 15, /ages/1"), HasSubstr("found 7]}")));
+  EXPECT_THAT(reason("{\"ages\": [1], \"name\": \"x\"}"),
+              AllOf(HasSubstr("line 1, column 3, /)"), HasSubstr("wanted \"name\":"),
+                    HasSubstr("found \"ages\":")));
+  EXPECT_THAT(reason("{\"name\": 5"), HasSubstr("/name): wanted \", found 5"));
+  EXPECT_THAT(reason("{\"name\": \"x\""), HasSubstr("the text ends where the grammar wants more"));
+}
+
+TEST_F(ChatVerbs, AFolderIsNoFileOfTexts) {
+  const std::string model = folder_ / "none";
+  const Outcome refused = mynah({"embed", "--file", folder_.path()});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("is a folder"));
+}
+
+TEST_F(ChatVerbs, AModelWithoutATemplateIsTakenOnlyByName) {
+  const std::string model = test::write_tiny_language(folder_ / "tiny.gguf");
+  EXPECT_EQ(mynah({"import", model, "--name", "talks"}).code, 0);
+  const std::string silent = test::write_tiny_language(folder_ / "silent.gguf", {});
+  EXPECT_EQ(mynah({"import", silent, "--name", "silent"}).code, 0);
+  const Outcome answered = mynah({"chat", "Hi", "--json", "--max-tokens", "2", "--device", "cpu"});
+  EXPECT_EQ(answered.code, 0) << answered.err;
+  EXPECT_EQ(nlohmann::json::parse(answered.out)["model"], "talks");
+  const Outcome refused = mynah({"chat", "Hi", "--model", "silent", "--device", "cpu"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("silent was not taught to converse"));
+}
+
+TEST_F(ChatVerbs, ToolsThatAModelIsNotToldOfAreSaid) {
+  const std::string tools = file("tools.json", R"([{"name": "clock", "parameters": {}}])");
+  EXPECT_THAT(ask({"--tools", tools, "--max-tokens", "2"}).err, Not(HasSubstr("not told")));
+  test::write_tiny_language(
+      folder_ / "tiny.gguf",
+      "{%- for message in messages %}{{- message.role + message.content }}{%- endfor %}");
+  EXPECT_THAT(ask({"--tools", tools, "--max-tokens", "2"}).err,
+              HasSubstr("the model was not told of the tools"));
+  const Outcome of_json = ask({"--tools", tools, "--max-tokens", "2", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(of_json.out)["notes"][0]["code"], "tools_unknown");
+}
+
+TEST_F(ChatVerbs, LanguageModelsArePulledAsTheyAreAndShownBeforeTheyAreHere) {
+  const Outcome refused = mynah({"pull", "smollm2", "--type", "q8_0", "--offline"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--type: smollm2 is a language model"));
+  const Outcome shown = mynah({"models", "show", "gpt-oss"});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("not here"), HasSubstr("needs ")));
+}
+
+TEST(TextPlace, FollowsObjectsAndLists) {
+  const auto path = [](std::string_view before) { return place_in_json(before).path; };
+  EXPECT_EQ(path(""), "");
+  EXPECT_EQ(path(R"({"a)"), "");
+  EXPECT_EQ(path(R"({"a/b": )"), "/a~1b");
+  EXPECT_EQ(path(R"({"a": {"\"": [{}, [1, 2)"), R"(/a/\"/1/1)");
+  EXPECT_EQ(path(R"({"a": "]}:,", "b": )"), "/b");
+  EXPECT_EQ(path(R"({"a": 1})"), "");
+  EXPECT_EQ(path("]]}"), "");  // brackets that close nothing
+  const TextPlace place = place_in_json("[\n  \"\xC3\xA4\xC3\xA4");
+  EXPECT_EQ(place.line, 2U);
+  EXPECT_EQ(place.column, 6U);
+  EXPECT_EQ(place.word_begin, 4U);
+}
+
+}  // namespace
+}  // namespace mynah::cli
