@@ -93,14 +93,15 @@ Result<OpenedChat> open_chat(const ChatWish& wish, const Surroundings& surroundi
   opened.explanation.push_back(fmt::format("model {}: {}", found.name, found.why));
   MYNAH_TRY(opened.placer, open_placer(wish.placement, surroundings));
   MYNAH_TRY_STATUS(opened.placer->check_profile(place::writing_group()));
-  const place::LanguageFile file{.path = found.path,
-                                 .precision = wish.placement.precision,
-                                 .cache_folder = store.folders().cache,
-                                 .context = wish.context.value_or(ChatWish::kUsualContext),
-                                 .least_context = wish.context ? 0 : ChatWish::kLeastContext};
+  place::LanguageFile file{.path = found.path,
+                           .precision = wish.placement.precision,
+                           .cache_folder = store.folders().cache,
+                           .context = wish.context.value_or(ChatWish::kUsualContext),
+                           .least_context = wish.context ? 0 : ChatWish::kLeastContext};
   const auto read = open_writing(found.path);
   if (read) {
     MYNAH_TRY_STATUS(check_context(wish, found.name, (*read)->trained_context()));
+    MYNAH_TRY(file, opened.placer->cut(file, **read, wish.placement.gpu_layers));
   }
   auto model = read ? opened.placer->language(file, *read)
                     : Result<std::shared_ptr<const LanguageModel>>(std::unexpected(read.error()));

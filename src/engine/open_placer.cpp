@@ -17,6 +17,7 @@
 #include "engine/storage_choice.h"
 #include "engine/store_folders.h"
 #include "place/discovery/host.h"
+#include "place/kinds/llm/llm.h"
 #include "place/plans/profile_folder.h"
 #include "place/terms/device_name.h"
 
@@ -203,6 +204,10 @@ Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   MYNAH_TRY(options.max_vram, parse_bytes("--max-vram", wish.max_vram));
   MYNAH_TRY(options.keep_alive, parse_keep_alive("--keep-alive", wish.keep_alive));
   MYNAH_TRY_STATUS(add_profiles(wish, surroundings, options));
+  std::string card;  // beside which profiles that are in use count for other models
+  if (wish.gpu_layers) {
+    MYNAH_TRY(card, place::put_layers(options.request, *wish.gpu_layers));
+  }
   options.stop = surroundings.stop;
   options.say = [tell = surroundings.tell](const std::string& line) {
     if (tell) {
@@ -214,6 +219,12 @@ Result<std::shared_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   }
   auto placer = std::make_shared<place::Placer>(std::move(options));
   MYNAH_TRY_STATUS(placer->check_request());
+  if (!card.empty()) {
+    if (Status there = placer->state().openings().check_named(card); !there) {
+      return std::unexpected(
+          std::move(there).error().while_doing(fmt::format("--gpu-layers {}", *wish.gpu_layers)));
+    }
+  }
   return placer;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ struct PlacementWish {
   bool quiet = false;             // moves are told all the same: they are what the user must know
   std::string max_vram{};         // --max-vram: "4GB"; "": no limit
   std::string keep_alive = "5m";  // --keep-alive: "30s", "0", "never"
-  int batch = CuttingOptions{}.batch;  // --batch: windows that are to be decoded together
+  std::optional<int64_t> gpu_layers{};  // --gpu-layers; none: what is best
+  int batch = CuttingOptions{}.batch;   // --batch: windows that are to be decoded together
   // Models that are open already: what is opened shares their devices, by the wish that these were
   // opened with. Null: it has them for itself.
   std::shared_ptr<place::Placer> beside{};

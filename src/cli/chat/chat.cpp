@@ -160,6 +160,7 @@ void ChatCommand::fields(Fields& fields) {
       "What becomes of a conversation without room: it is refused, or its oldest turns are "
       "left out, and it is said.");
   device_field(fields, wish_.placement.device, std::string(kDeviceHelp));
+  layers_field(fields, wish_.placement);
   limit_fields(fields, wish_.placement);
   threads_field(fields, wish_.placement);
   fields.flag("explain", explain_, "Say on stderr which model and device, and why.");

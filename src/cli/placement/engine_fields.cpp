@@ -18,7 +18,7 @@ std::string device_details() {
          "and simt:0 (plain loops and a simulated card, to check against); a list in order of\n"
          "preference, such as cuda,cpu; a list for each group or stage, such as stt=cuda,tts=cpu\n"
          "or tts.vocoder=cpu (vad, stt.encoder, stt.decoder, tts.acoustic, tts.vocoder, llm,\n"
-         "embed), in which stt=cuda:0+cuda:1 hears with both at once; or\n"
+         "llm.lower, embed), in which stt=cuda:0+cuda:1 hears with both at once; or\n"
          "profile:NAME, as `mynah tune` measured. What is named alone is used or refused.\n";
 }
 
@@ -29,6 +29,14 @@ void limit_fields(Fields& fields, engine::PlacementWish& wish) {
   fields.option("keep-alive", "TIME", wish.keep_alive,
                 "What nobody used for so long is let go: seconds, or 30s, 5m, 1h; 0: at once; or "
                 "never.");
+}
+
+void layers_field(Fields& fields, engine::PlacementWish& wish) {
+  fields
+      .option("gpu-layers", "N", wish.gpu_layers,
+              "Layers of a language model, its last ones, that a card computes; the processor "
+              "computes the rest. None: as is measured to be best.")
+      .also("n-gpu-layers");
 }
 
 void threads_field(Fields& fields, engine::PlacementWish& wish) {

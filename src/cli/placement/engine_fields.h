@@ -25,6 +25,9 @@ void device_field(Fields& fields, std::string& device, std::string help);
 // The options --max-vram and --keep-alive.
 void limit_fields(Fields& fields, engine::PlacementWish& wish);
 
+// The option --gpu-layers.
+void layers_field(Fields& fields, engine::PlacementWish& wish);
+
 // The option --threads.
 void threads_field(Fields& fields, engine::PlacementWish& wish);
 

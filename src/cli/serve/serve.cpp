@@ -145,6 +145,7 @@ void ServeCommand::fields(Fields& fields) {
       .completes(Complete::Models);
   engine::PlacementWish& placement = options_.service.placement;
   device_field(fields, placement.device, std::string(kDeviceHelp));
+  layers_field(fields, placement);
   limit_fields(fields, placement);
   arithmetic_fields(fields, placement);
 }
