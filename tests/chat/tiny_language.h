@@ -30,9 +30,10 @@ inline constexpr std::string_view kTinyTemplate =
 
 inline constexpr int64_t kTinyContext = 512;
 
-// Returns the path. An empty `chat_template` is left out.
+// Of so many layers. Returns the path. An empty `chat_template` is left out.
 inline std::string write_tiny_language(const std::string& path,
-                                       std::string_view chat_template = kTinyTemplate) {
+                                       std::string_view chat_template = kTinyTemplate,
+                                       int64_t layers = 1) {
   constexpr int64_t kWidth = 32;
   constexpr int64_t kInner = 48;
   constexpr int64_t kHeads = 2;
@@ -58,7 +59,7 @@ inline std::string write_tiny_language(const std::string& path,
   types.push_back(kNormal);
   const auto vocabulary = static_cast<int64_t>(tokens.size());
   GgufWriter::Metadata metadata = {{"general.architecture", std::string("llama")},
-                                   {"llama.block_count", int64_t{1}},
+                                   {"llama.block_count", layers},
                                    {"llama.context_length", kTinyContext},
                                    {"llama.embedding_length", kWidth},
                                    {"llama.feed_forward_length", kInner},
@@ -77,18 +78,21 @@ inline std::string write_tiny_language(const std::string& path,
   if (!chat_template.empty()) {
     metadata.emplace("tokenizer.chat_template", std::string(chat_template));
   }
-  const std::vector<GgufTensor> table = {
-      {.name = "token_embd.weight", .shape = {vocabulary, kWidth}},
-      {.name = "blk.0.attn_norm.weight", .shape = {kWidth}},
-      {.name = "blk.0.attn_q.weight", .shape = {kHeads * kHead, kWidth}},
-      {.name = "blk.0.attn_k.weight", .shape = {kHeads * kHead, kWidth}},
-      {.name = "blk.0.attn_v.weight", .shape = {kHeads * kHead, kWidth}},
-      {.name = "blk.0.attn_output.weight", .shape = {kWidth, kHeads * kHead}},
-      {.name = "blk.0.ffn_norm.weight", .shape = {kWidth}},
-      {.name = "blk.0.ffn_gate.weight", .shape = {kInner, kWidth}},
-      {.name = "blk.0.ffn_up.weight", .shape = {kInner, kWidth}},
-      {.name = "blk.0.ffn_down.weight", .shape = {kWidth, kInner}},
-      {.name = "output_norm.weight", .shape = {kWidth}}};
+  std::vector<GgufTensor> table = {{.name = "token_embd.weight", .shape = {vocabulary, kWidth}}};
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const std::string block = "blk." + std::to_string(layer) + ".";
+    table.insert(table.end(),
+                 {{.name = block + "attn_norm.weight", .shape = {kWidth}},
+                  {.name = block + "attn_q.weight", .shape = {kHeads * kHead, kWidth}},
+                  {.name = block + "attn_k.weight", .shape = {kHeads * kHead, kWidth}},
+                  {.name = block + "attn_v.weight", .shape = {kHeads * kHead, kWidth}},
+                  {.name = block + "attn_output.weight", .shape = {kWidth, kHeads * kHead}},
+                  {.name = block + "ffn_norm.weight", .shape = {kWidth}},
+                  {.name = block + "ffn_gate.weight", .shape = {kInner, kWidth}},
+                  {.name = block + "ffn_up.weight", .shape = {kInner, kWidth}},
+                  {.name = block + "ffn_down.weight", .shape = {kWidth, kInner}}});
+  }
+  table.push_back({.name = "output_norm.weight", .shape = {kWidth}});
   auto writer = GgufWriter::create(path, metadata, table);
   EXPECT_TRUE(writer) << writer.error().message;
   uint32_t state = 1;

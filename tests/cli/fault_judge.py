@@ -18,6 +18,7 @@ REASONS = {
 DEADLINES = {"hang": 2.0, "stop": 1.0}
 # A worker that says it was silent is given up after this (place/workers/watchdog.cpp, kSilence).
 SIGN_OF_LIFE_S = 10.0
+WRITES = ("llm", "llm.lower")  # stages of what writes a text
 SLOW = "took"  # begins what time_fault() says
 ALLOWED = re.compile(r"(\d+) are allowed")
 
@@ -108,7 +109,7 @@ def fallback_fault(outcome, first, second, stage, kind, call, others):
         if stage == "vad" and doubts and not re.match(r"speech from [\d.]+ to [\d.]+ s of ", doubts[1]):
             return f"the pieces that may be wrong are not named: '{doubts[0]}'"
         return wrong_fault(outcome, first, second, moves[0]["reason"], 1 if stage == "vad" else call)
-    if stage == "llm":
+    if stage in WRITES:
         return answer_fault(outcome, first, call - 1)
     count = split_among(outcome.pieces, first.pieces, second.pieces, between)
     if count is None:
@@ -138,7 +139,7 @@ def answer_fault(outcome, first, count):
 
 def is_made_room_for(stage, kind, call):
     """Whether there is something that a model could let go of: what it remembers of texts."""
-    return stage == "llm" and kind == "oom" and call > 1
+    return stage in WRITES and kind == "oom" and call > 1
 
 
 def room_fault(outcome, first, moves):
@@ -186,7 +187,7 @@ def refusal_fault(outcome, first, stage, kind, call):
     if not re.search(REASONS[kind].format(stage=re.escape(stage)), outcome.err):
         return f"standard error does not give the reason: {outcome.err[-400:]}"
     given = [piece for piece in outcome.pieces if piece is not None]
-    if stage == "llm" and not given:
+    if stage in WRITES and not given:
         return None  # an object of JSON is whole, or there is none
     if outcome.pieces[:len(given)] != given:
         return "a piece in the middle is missing"

@@ -21,7 +21,7 @@ ASKED = {"simt:0": ("simt:0", False), "simt:0,cpu": ("simt:0", True), "cuda": ("
 # no room for both.
 APART = {"stt.encoder=simt:0,cpu": ("transcribe", "cpu"), "stt.decoder=simt:0,cpu": ("transcribe", "cpu"),
          "tts.acoustic=simt:0,cpu": ("speak", "cpu"), "tts.vocoder=simt:0,cpu": ("speak", "cpu"),
-         "auto --storage i8 --max-vram 9MB": ("speak", "cpu --storage i8")}
+         "simt:0,cpu --gpu-layers 1": ("chat", "cpu"), "auto --storage i8 --max-vram 9MB": ("speak", "cpu --storage i8")}
 PLANNED = list(APART)[-1]
 # How the card and the processor may share its stages out: which of the two is planned is by the times that were measured.
 SHARED_OUT = [f"tts.acoustic={one},tts.vocoder={other} --storage i8" for one, other in (("cpu", "cuda:0"), ("cuda:0", "cpu"))]
@@ -77,7 +77,7 @@ def prepare_apart(rig, verbs, checks, references):
         outcome = references[verb, asked] = rig.run(verb, asked, warm=True)
         if (verb, alone) not in references:
             references[verb, alone] = rig.run(verb, alone, warm=True)
-        devices = (outcome.device() or "").split(",")
+        devices = outcome.devices()
         fault = None
         if outcome.code or None in outcome.pieces or outcome.left or outcome.moves() or len(devices) < 2:
             fault = f"exit code {outcome.code}, on {devices}, {outcome.left}: {outcome.err}"
@@ -123,6 +123,7 @@ def cells(everything):
             yield "vad", kind, "vad", asked, 1
     for i, (asked, (verb, _)) in enumerate(APART.items()):
         stages = [stage for stage, whose in STAGES.items() if whose == verb and stage != "vad"]
+        stages += ["llm.lower"] if verb == "chat" else []
         # Each stage fails, that which is on the processor too: it computes in the worker of the other.
         for j, kind in enumerate(KINDS if everything else FEW_APART):
             if everything:
@@ -145,7 +146,7 @@ def fault_of(cell, outcome, first, second, others):
 
 def print_table(results):
     """kind by stage; in each cell a mark for each device asked for."""
-    columns = [(verb, stage) for stage, verb in STAGES.items()] + [("vad", "vad")]
+    columns = [(verb, stage) for stage, verb in STAGES.items()] + [("chat", "llm.lower"), ("vad", "vad")]
     print("\n| | " + " | ".join(f"{verb}: {stage}" for verb, stage in columns) + " |\n|---|" + "---|" * len(columns))
     for kind in KINDS:
         row = []

@@ -80,6 +80,13 @@ class Outcome:
     def device(self):
         return next((found["device"] for found in reversed(self.objects) if "device" in found), None)
 
+    def devices(self):
+        """Those that its stages are on; an answer of a language model tells of them under "placement" alone."""
+        if said := self.device():
+            return said.split(",")
+        stages = [stage for found in self.objects for stage in (found.get("placement") or {}).get("stages", [])]
+        return sorted({stage["device"] for stage in stages})
+
 
 def pieces_of_text(objects):
     """The segments of each piece, without what depends on the segments before."""

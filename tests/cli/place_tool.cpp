@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
     return std::filesystem::exists(words[1]) ? 0 : 1;
   }
   if (words.size() == 2 && words[0] == "writing") {
-    mynah::test::write_tiny_language(words[1]);
+    mynah::test::write_tiny_language(words[1], mynah::test::kTinyTemplate,
+                                     2);  // of which one may be elsewhere
     return std::filesystem::exists(words[1]) ? 0 : 1;
   }
   if (words.size() == 3 && words[0] == "favour") {
