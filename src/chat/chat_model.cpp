@@ -178,12 +178,14 @@ Status ChatModel::add_rule(const ChatRequest& request, const ThinkingPlan& think
 }
 
 Status ChatModel::add_calls(const ChatRequest& request, Asked& asked, ReplyRules& rules) {
-  ReplyConstraints::CallWish wish{.several = !request.one_call,
+  // One that is named comes once.
+  const std::string named = request.must_call.value_or("");
+  ReplyConstraints::CallWish wish{.several = !request.one_call && named.empty(),
                                   .must_come = request.must_call.has_value(),
                                   .behind_thought = !thoughts_.begin.empty()};
   std::vector<ReplyTool> tools = asked.options.tools;
-  if (!request.must_call.value_or("").empty()) {
-    std::erase_if(tools, [&](const ReplyTool& tool) { return tool.name != *request.must_call; });
+  if (!named.empty()) {
+    std::erase_if(tools, [&](const ReplyTool& tool) { return tool.name != named; });
   }
   MYNAH_TRY(auto calls, constraints_.calls(asked.format.calls, tools, wish));
   std::ranges::move(calls.notes, std::back_inserter(asked.notes));

@@ -63,7 +63,7 @@ struct ChatRequest {
   Json template_arguments = Json::object();
   // Written of one call alone, where tools may be called.
   bool one_call = false;
-  // A call must come: of the tool of that name, or of any where it is empty. None: one may.
+  // A call must come: one of the tool of that name, or any where it is empty. None: they may come.
   std::optional<std::string> must_call;
   Thinking thinking;
   TooLong too_long = TooLong::Refuse;

@@ -137,7 +137,9 @@ TEST_F(ChatServer, AFormIsKeptToThoughAllOfItsTokensAreBanned) {
 TEST_F(ChatServer, ACallThatMustComeComes) {
   serve(chat_options());
   const std::string more =
-      std::string(R"("max_tokens": 200, "tool_choice": "required", "tools": [)") + kLamp + "]";
+      std::string(R"("max_tokens": 200, "tool_choice": "required", "parallel_tool_calls": false,
+                     "tools": [)") +
+      kLamp + "]";
   const OrderedJson whole = told("/v1/chat/completions", conversation(more));
   ASSERT_TRUE(whole.contains("choices")) << whole.dump();
   const OrderedJson& choice = whole["choices"][0];
@@ -352,6 +354,7 @@ TEST_F(ChatServer, ResponsesAreItemsAndEventsOfThem) {
                                 "arguments": "{}"},
                                {"type": "function_call_output", "call_id": "a", "output": "b"}],
                                "temperature": 0, "tool_choice": "required", "max_output_tokens": 200,
+                               "parallel_tool_calls": false,
                                "tools": [{"type": "function", "name": "f",
                                           "parameters": {"const": {"x": 1}}}]})");
   ASSERT_TRUE(called.contains("output")) << called.dump();
