@@ -21,8 +21,9 @@ void add_open(Leases<Opened>& leases, OpenModel::Does does,
   for (const auto& open : leases.look()) {
     const auto kept = open.keep_alive ? open.keep_alive : usual;
     std::optional<Clock::duration> left;
-    if (open.holders == 0 && kept && *kept != Clock::duration::max()) {
-      left = std::max(Clock::duration(), *kept - (Clock::now() - open.returned));
+    if (kept && *kept != Clock::duration::max()) {
+      const auto idle = open.holders > 0 ? Clock::duration() : Clock::now() - open.returned;
+      left = std::max(Clock::duration(), *kept - idle);
     }
     const Opened& model = *open.lease;
     all.push_back({.does = does,

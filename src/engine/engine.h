@@ -31,7 +31,7 @@ struct OpenModel {
   std::string path;    // its file or folder; "": it is built in
   std::string device;  // where it computes: "cuda:0,cpu"
   size_t holders = 0;  // requests that have it
-  // Until it is let go where nobody asks for it; none: it is held, or kept for ever.
+  // Until it is let go where nobody asks for it, nor has it any more; none: it is kept for ever.
   std::optional<std::chrono::steady_clock::duration> left;
 };
 

@@ -160,6 +160,9 @@ TEST_F(OtherServers, OllamaIsToldWhatIsLoaded) {
   EXPECT_EQ(loaded[0]["name"], "builtin");
   EXPECT_EQ(loaded[0]["size_vram"], 0);
   EXPECT_THAT(loaded[0]["expires_at"].get<std::string>(), HasSubstr("T"));
+  EXPECT_THAT(post("/v1/models/builtin/load?keep_alive=-1", ""), HasSubstr("loaded"));
+  const Json kept = Json::parse(test::body_of(get("/api/ps")))["models"];
+  EXPECT_GT(kept[0]["expires_at"].get<std::string>(), "2300") << "for ever, as ollama says it";
   EXPECT_THAT(post("/v1/models/builtin/unload", ""), HasSubstr(R"("status":"unloaded")"));
   EXPECT_EQ(Json::parse(test::body_of(get("/api/ps")))["models"].size(), 0U);
   EXPECT_THAT(post("/v1/models/none/unload", ""), HasSubstr("model_not_found"));

@@ -31,6 +31,17 @@ constexpr std::array<Field, 3> kShowFields = {
      {.name = "name", .help = "The same, as older clients call it."},
      {.name = "verbose", .type = FieldType::Flag, .help = "Ignored.", .ignored = true}}};
 
+// As ollama has it of what is kept for ever: clients take more than a century for that.
+constexpr auto kForEver = std::chrono::steady_clock::duration::max();
+
+std::string time_in(std::chrono::steady_clock::duration time) {
+  // In seconds: a clock's own would overflow.
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format(
+      "{:%FT%TZ}",
+      fmt::gmtime(now + std::chrono::duration_cast<std::chrono::seconds>(time).count()));
+}
+
 // Of a file, or of all files in a folder; "" is built in and has none.
 uint64_t size_of(const std::string& path) {
   namespace fs = std::filesystem;
@@ -72,29 +83,22 @@ Json model_json(const Service& service, const PlacementReport& report,
   const bool is_of_ollama =
       open.does == engine::OpenModel::Does::Write || open.does == engine::OpenModel::Does::Embed;
   const std::string called = is_of_ollama ? with_tag(name) : name;
-  Json json = {{"name", called},
-               {"model", called},
-               {"size", size_of(open.path)},
-               {"digest", stored ? stored->sha256 : ""},
-               {"details",
-                {{"parent_model", ""},
-                 {"format", open.path.ends_with(".gguf") ? "gguf" : ""},
-                 {"family", family},
-                 {"families", {family}},
-                 {"parameter_size", ""},
-                 {"quantization_level", storage}}},
-               {"expires_at", nullptr},  // it is in use, or kept for ever
-               {"size_vram", size_on_cards(report, open.path)},
-               {"task", kTasks[static_cast<size_t>(open.does)]},
-               {"device", open.device},
-               {"requests", open.holders}};
-  if (open.left) {
-    const auto at = std::chrono::system_clock::now() +
-                    std::chrono::duration_cast<std::chrono::seconds>(*open.left);
-    json["expires_at"] =
-        fmt::format("{:%FT%TZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(at)));
-  }
-  return json;
+  return {{"name", called},
+          {"model", called},
+          {"size", size_of(open.path)},
+          {"digest", stored ? stored->sha256 : ""},
+          {"details",
+           {{"parent_model", ""},
+            {"format", open.path.ends_with(".gguf") ? "gguf" : ""},
+            {"family", family},
+            {"families", {family}},
+            {"parameter_size", ""},
+            {"quantization_level", storage}}},
+          {"expires_at", time_in(open.left.value_or(kForEver))},
+          {"size_vram", size_on_cards(report, open.path)},
+          {"task", kTasks[static_cast<size_t>(open.does)]},
+          {"device", open.device},
+          {"requests", open.holders}};
 }
 
 std::string changed_at(const HereModel& model) {
