@@ -1,8 +1,12 @@
 #include "engine/model_files.h"
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 
+#include "chat/embedding_model.h"
+#include "chat/language_model.h"
+#include "engine/chat.h"
 #include "engine/installed.h"
 #include "engine/open_placer.h"
 #include "engine/store_folders.h"
@@ -28,18 +32,54 @@ NamedModel detector(std::string name, const std::string& path) {
           .file = place::DetectorFile{.path = path, .rate_hz = kDetectorRate_hz}};
 }
 
+NamedModel writer(const std::string& name, const std::string& path, const Store& store) {
+  return {.name = name,
+          .file = place::LanguageFile{.path = path,
+                                      .precision = Precision::Fast,
+                                      .cache_folder = store.folders().cache,
+                                      .context = ChatWish::kUsualContext,
+                                      .least_context = ChatWish::kLeastContext}};
+}
+
+NamedModel vector_maker(const std::string& name, const std::string& path, const Store& store) {
+  return {.name = name,
+          .file = place::EmbeddingFile{
+              .path = path, .precision = Precision::Fast, .cache_folder = store.folders().cache}};
+}
+
 NamedModel voice(const SpeechModel& model, const Store& store) {
   place::VoiceModelFile file = voice_model_file(model, store.folders().cache);
   std::string name = file.name;
   return {.name = std::move(name), .file = std::move(file)};
 }
 
-// Whether the file is a detector of speech: it is one where it can be loaded as one.
-bool detects_speech(const std::string& path) {
+// Of what a file is by its path alone: it is what it can be loaded as. `load`: with a backend.
+bool loads(const auto& load) {
   place::DeviceSettings alone;
   alone.threads = 1;
   const auto here = place::open_device("cpu", alone);
-  return here && load_silero(path, kDetectorRate_hz, *here->backend).has_value();
+  return here && load(*here->backend).has_value();
+}
+
+// By a path; none: a voice's, or a recogniser's.
+std::optional<NamedModel> model_at(const std::string& path, const Store& store) {
+  const std::string name = std::filesystem::path(path).stem().string();
+  if (open_hearing(path)) {
+    return recogniser(name, path, store);
+  }
+  if (open_writing(path)) {
+    return writer(name, path, store);
+  }
+  if (loads([&](Backend& backend) { return load_silero(path, kDetectorRate_hz, backend); })) {
+    return detector(name, path);
+  }
+  if (loads([&](Backend& backend) {
+        return load_embedding_model(
+            path, {.storage = {}, .precision = Precision::Fast, .cache_folder = {}}, backend);
+      })) {
+    return vector_maker(name, path, store);
+  }
+  return std::nullopt;
 }
 
 Result<NamedModel> named_model(const Store& store, const std::string& name) {
@@ -51,12 +91,19 @@ Result<NamedModel> named_model(const Store& store, const std::string& name) {
   if (stored && is_for(stored->family, FamilyKind::VoiceActivity)) {
     return detector(stored->name, resolved->path);
   }
-  // Of a path every file could be a voice's: what it is its own header tells.
-  const bool listens = resolved->name.empty() && open_hearing(resolved->path).has_value();
-  if (resolved->name.empty() && !listens && detects_speech(resolved->path)) {
-    return detector(std::filesystem::path(name).stem().string(), resolved->path);
+  if (stored && is_for(stored->family, FamilyKind::Language)) {
+    return writer(stored->name, resolved->path, store);
   }
-  if (auto speaking = installed_speech_model(store, name); speaking && !listens) {
+  if (stored && is_for(stored->family, FamilyKind::Embeddings)) {
+    return vector_maker(stored->name, resolved->path, store);
+  }
+  // Of a path every file could be a voice's: what it is its own header tells.
+  if (resolved->name.empty()) {
+    if (auto known = model_at(resolved->path, store)) {
+      return *std::move(known);
+    }
+  }
+  if (auto speaking = installed_speech_model(store, name)) {
     return voice(*speaking, store);
   }
   return recogniser(
@@ -117,6 +164,12 @@ Result<std::vector<NamedModel>> named_models(const Store& store,
   }
   if (const auto speaking = installed_speech_models(store); !speaking.empty()) {
     models.push_back(voice(speaking.front(), store));
+  }
+  if (const auto newest = newest_language_model(store)) {
+    models.push_back(writer(newest->name, newest->path(), store));
+  }
+  if (const auto newest = newest_model_for(store, FamilyKind::Embeddings)) {
+    models.push_back(vector_maker(newest->name, newest->path(), store));
   }
   return models;
 }

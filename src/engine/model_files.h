@@ -25,7 +25,8 @@ struct NamedModel {
 void prepare_reference(const Surroundings& surroundings, const StoredModel& model);
 
 // Those that are named, by name or path; where none is, what verbs take by themselves: the newest
-// recogniser, Silero and the best voice, as far as they are here. as_named()'s errors.
+// recogniser, Silero, the best voice, the newest language model and the newest that makes vectors,
+// as far as they are here. as_named()'s errors.
 Result<std::vector<NamedModel>> named_models(const Store& store,
                                              const std::vector<std::string>& names);
 

@@ -279,6 +279,20 @@ TEST_F(Opening, EachModelIsTakenForWhatItIs) {
   ASSERT_TRUE(models);
   EXPECT_TRUE(std::holds_alternative<place::DetectorFile>(models->front().file));
   EXPECT_TRUE(std::holds_alternative<place::WindowsFile>(models->back().file));
+
+  const std::string golden = MYNAH_SOURCE_DIR "/tests/models";
+  keep("writes", "llm", "2026-01-01T00:00:00Z");
+  keep("compares", "embedding", "2026-01-01T00:00:00Z");
+  for (const std::vector<std::string>& named : std::vector<std::vector<std::string>>{
+           {"writes", "compares"},
+           {golden + "/llama/golden/qwen3.gguf", golden + "/bert/golden/tiny"},
+           {}}) {
+    const auto texts = named_models(store(), named);
+    ASSERT_TRUE(texts) << texts.error().message;
+    ASSERT_GE(texts->size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<place::LanguageFile>((*texts)[texts->size() - 2].file));
+    EXPECT_TRUE(std::holds_alternative<place::EmbeddingFile>(texts->back().file));
+  }
 }
 
 TEST_F(Opening, KeptProofsAreFoundWithoutAModelBeingExpected) {

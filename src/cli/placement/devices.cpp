@@ -20,6 +20,7 @@
 #include "engine/store_folders.h"
 #include "gpu/ptx.h"
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 #include "place/terms/time_text.h"
 
 namespace mynah::cli {
@@ -180,8 +181,9 @@ std::string proof_line(const std::string& label, const DeviceProof& proof) {
                        bad->failure);
   }
   const double ms = total_ms(proof.measurements);
-  const std::string line = fmt::format("{}: {} passed {} s ago, {:.1f} ms for a second of sound",
-                                       label, proof.model, proof.ago_s, ms);
+  const std::string line =
+      fmt::format("{}: {} passed {} s ago, {:.1f} ms for {}", label, proof.model, proof.ago_s, ms,
+                  place::kind_of(place::group_of(proof.measurements.front().stage)).unit);
   const std::string speed = place::speed_text(ms, proof.cpu_ms.value_or(0), "the processor");
   return speed.empty() ? line : line + ", " + speed;
 }

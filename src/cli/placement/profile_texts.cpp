@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "place/terms/kind.h"
 #include "place/terms/stage.h"
 #include "place/terms/time_text.h"
 #include "store/files.h"
@@ -40,6 +41,10 @@ std::string place_text(const Measurement* stage) {
   }
   return stage->storage ? fmt::format("{} as {}", stage->device, name(*stage->storage))
                         : stage->device;
+}
+
+std::string_view unit_of(const Measurement& stage) {
+  return place::kind_of(place::group_of(stage.stage)).unit;
 }
 
 std::string time_text(const Measurement* stage) {
@@ -88,7 +93,7 @@ std::vector<std::string> profile_lines(const Profile& profile, bool pinned) {
   }
   for (const Measurement& stage : profile.stages) {
     line(place::stage_name(stage.stage),
-         fmt::format("{}: {} for a second of sound, {}", place_text(&stage), time_text(&stage),
+         fmt::format("{}: {} for {}, {}", place_text(&stage), time_text(&stage), unit_of(stage),
                      human_bytes(stage.bytes)));
   }
   for (const Measurement& other : profile.others) {
@@ -96,7 +101,10 @@ std::vector<std::string> profile_lines(const Profile& profile, bool pinned) {
          fmt::format("{} on {}: {}", place::stage_name(other.stage), place_text(&other),
                      other.passed ? time_text(&other) : "failed: " + other.failure));
   }
-  line("whole", fmt::format("{:.3g} ms for a second of sound", total_ms(profile)));
+  if (!profile.stages.empty()) {
+    line("whole",
+         fmt::format("{:.3g} ms for {}", total_ms(profile), unit_of(profile.stages.front())));
+  }
   return lines;
 }
 

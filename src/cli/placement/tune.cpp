@@ -13,6 +13,7 @@
 #include "engine/storage_choice.h"
 #include "engine/store_folders.h"
 #include "place/plans/profile_folder.h"
+#include "place/terms/kind.h"
 #include "place/tune.h"
 
 namespace mynah::cli {
@@ -28,8 +29,9 @@ std::string measurement_line(const Measurement& measured) {
   if (!measured.passed) {
     return fmt::format("{} failed: {}", where, measured.failure);
   }
-  return fmt::format("{} {:9.2f} ms for a second of sound, error {:.2g} of {:.2g}, {:.0f} MB",
-                     where, measured.ms_per_unit, measured.worst_error, measured.error_bound,
+  return fmt::format("{} {:9.2f} ms for {}, error {:.2g} of {:.2g}, {:.0f} MB", where,
+                     measured.ms_per_unit, place::kind_of(place::group_of(measured.stage)).unit,
+                     measured.worst_error, measured.error_bound,
                      static_cast<double>(measured.bytes) / 1e6);
 }
 
