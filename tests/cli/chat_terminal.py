@@ -108,6 +108,7 @@ def main():
         terminal.look(0.3)
         terminal.type("/save! " + str(folder / "pasted.json") + "\n")
         at = check("a second conversation is written", terminal.wait_for("written to", at))
+        check("and it asks again", terminal.wait_for("> ", at))
         terminal.type("\x04")
         try:
             code = terminal.process.wait(60)

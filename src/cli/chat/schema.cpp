@@ -34,9 +34,9 @@ Result<std::shared_ptr<const grammar::TokenVocabulary>> bytes_as_tokens() {
       {.bytes = bytes, .control = {}, .ends = std::span(&end, 1)});
 }
 
-// Bytes that may come next, as they are written; "": any of many.
+// Bytes that may come next, as they are written, with runs as "0 to 9"; "": any of many.
 std::string choices_at(const grammar::ConstraintState& state) {
-  constexpr size_t kMost = 12;
+  constexpr int kMost = 4;
   constexpr int kFirst = 0x21;  // blanks are no news
   constexpr int kLast = 0x7E;
   std::vector<uint32_t> bits(state.constraint().vocabulary().mask_words());
@@ -44,12 +44,18 @@ std::string choices_at(const grammar::ConstraintState& state) {
   if (!state.mask(bits)) {
     return choices;
   }
-  size_t count = 0;
+  int count = 0;
   for (int byte = kFirst; byte <= kLast; ++byte) {
-    if (grammar::has_token_bit(bits, byte)) {
-      choices += fmt::format("{}{}", count == 0 ? "" : " or ", static_cast<char>(byte));
-      ++count;
+    if (!grammar::has_token_bit(bits, byte)) {
+      continue;
     }
+    const int first = byte;
+    while (byte < kLast && grammar::has_token_bit(bits, byte + 1)) {
+      ++byte;
+    }
+    choices += fmt::format("{}{}", count == 0 ? "" : " or ", static_cast<char>(first));
+    choices += first < byte ? fmt::format(" to {}", static_cast<char>(byte)) : "";
+    ++count;
   }
   return count > kMost ? std::string() : choices;
 }
@@ -80,10 +86,14 @@ Fault fault_of(const std::shared_ptr<const grammar::Constraint>& constraint, std
   }
   fault.place = place_in_json(text.substr(0, at));
   const size_t begin = is_json ? fault.place.word_begin : at;
-  // A name that must stand there is told whole.
+  // A name that must stand there is told whole. Before its quote there may be blanks, too.
+  const bool in_string = begin < at && text[begin] == '"';
   grammar::ConstraintState before(constraint);
-  const Status taken = before.accept(text.substr(0, begin));
-  const std::string forced = taken ? before.forced() : std::string();
+  const Status taken = before.accept(text.substr(0, begin + (in_string ? 1 : 0)));
+  std::string forced = taken ? before.forced() : std::string();
+  if (in_string && !forced.empty()) {
+    forced.insert(0, 1, '"');
+  }
   fault.wanted = forced.empty() ? choices_at(state) : forced;
   if (state.may_end()) {
     fault.wanted += fault.wanted.empty() ? "the end" : " or the end";

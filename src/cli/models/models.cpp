@@ -223,7 +223,8 @@ Result<int> ModelsCommand::show(Context& context, const Store& store) const {
   engine::WhatFits fits(surroundings_of(context));
   for (size_t i = 1; i < words_.size(); ++i) {
     const auto model = store.find(words_[i]);
-    if (const CatalogueEntry* const entry = find_in_catalogue(words_[i]); !model && entry) {
+    const CatalogueEntry* const entry = find_in_catalogue(words_[i]);
+    if (!model && model.error().code == ErrorCode::NotFound && entry != nullptr) {
       print_entry(context, *entry, fits);
       continue;
     }
