@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "server/access/addresses.h"
 #include "server/compat/asr_webservice.h"
 #include "server/compat/ollama.h"
@@ -61,6 +63,7 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
     host = is_this_machine(host) ? host_of(fd) : host;
   }
   std::unique_ptr<Server> server(new Server());
+  const std::string key_file = options.keys.must_be_there ? options.keys.file : std::string();
   MYNAH_TRY(server->keys_, KeyRing::open(std::move(options.keys)));
   if (!is_this_machine(host) && server->keys_->empty() && !options.open) {
     return fail(ErrorCode::Usage,
@@ -69,6 +72,13 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options,
                     "NAME makes one), or --open where everybody who reaches this machine may");
   }
   options.gate.names.push_back(host);
+  if (!key_file.empty() && server->keys_->empty()) {
+    surroundings.note(
+        {.code = "no-keys",
+         .text =
+             fmt::format("{} has no key: every program that reaches this server may ask", key_file),
+         .remedy = fmt::format("'mynah keys add NAME --key-file {}' makes one", key_file)});
+  }
   const auto tell = [note = surroundings.tell](const std::string& text) {
     if (note) {
       note({.code = "jobs", .text = text, .remedy = {}});

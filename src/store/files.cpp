@@ -52,6 +52,9 @@ fs::path existing_ancestor(fs::path path) {
 }  // namespace
 
 Status make_folders(const std::string& path) {
+  if (path.empty()) {
+    return {};  // of a name without a folder: that is the one we are in
+  }
   std::error_code error;
   fs::create_directories(path, error);
   if (error) {

@@ -10,7 +10,7 @@
 
 namespace mynah {
 
-// Makes a folder and its parents.
+// Makes a folder and its parents. "" is the one that the process is in.
 Status make_folders(const std::string& path);
 
 // The whole of a small text file. ErrorCode::NotFound where there is none.

@@ -186,6 +186,31 @@ TEST_F(Limited, TheFileIsReadAgain) {
   EXPECT_FALSE(ring_->empty()) << "a file that goes lets nobody in";
 }
 
+TEST_F(Limited, AFileThatWasNamedMustBeThere) {
+  const auto open_named = [this] {
+    return KeyRing::open({.secrets = {"a"}, .file = path_, .must_be_there = true});
+  };
+  const auto missing = open_named();
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::Environment);
+  EXPECT_THAT(missing.error().message, HasSubstr("mynah keys add"));
+  std::filesystem::create_directory(path_);
+  ASSERT_FALSE(open_named());
+  EXPECT_EQ(open_named().error().code, ErrorCode::Environment) << "it cannot be read";
+  std::filesystem::remove(path_);
+  write({});
+  EXPECT_TRUE(open_named());
+}
+
+TEST_F(Limited, AFileMayBeNamedWithoutAFolder) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  const auto added = add_key("k.json", key("phone", ""));
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(added) << added.error().message;
+  EXPECT_EQ(read_keys(folder_ / "k.json")->size(), 1U);
+}
+
 TEST(ClientSecrets, OpenOneSocketWithinAMinute) {
   KeyRing::Clock::time_point now{std::chrono::hours(1)};
   ClientSecrets secrets([&now] { return now; });

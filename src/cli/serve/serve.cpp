@@ -78,8 +78,8 @@ void ServeCommand::fields(Fields& fields) {
               "Let other machines ask without a key: everybody who reaches this one.");
   fields
       .option("key-file", "FILE", options_.keys.file,
-              "The keys that clients may have, as mynah keys keeps them; empty: keys.json in "
-              "mynah's configuration folder, where there is one.")
+              "The keys that clients may have, as mynah keys keeps them, which must be there; "
+              "empty: keys.json in mynah's configuration folder, where there is one.")
       .completes(Complete::Files);
   fields
       .option("tls-cert", "FILE", options_.network.tls.certificate,
@@ -211,6 +211,7 @@ Result<int> ServeCommand::run(Context& context) {
   if (const auto keys = context.environment.get(kKeysVariable)) {
     options.keys.secrets = split_list(*keys);
   }
+  options.keys.must_be_there = !options.keys.file.empty();
   if (options.keys.file.empty()) {
     options.keys.file = usual_key_file(context.environment);
   }

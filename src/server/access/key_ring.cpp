@@ -32,6 +32,17 @@ KeyRing::Full reached(const std::string& owner, std::string_view limit, millisec
 }  // namespace
 
 Result<std::unique_ptr<KeyRing>> KeyRing::open(KeySources sources, Now now) {
+  if (sources.must_be_there) {
+    const auto kept = read_keys(sources.file);
+    const ErrorCode code = kept ? ErrorCode::Usage : kept.error().code;
+    if (code == ErrorCode::NotFound || code == ErrorCode::Io) {
+      return fail(
+          ErrorCode::Environment,
+          fmt::format("--key-file: {}; without it everybody could ask: `mynah keys add NAME "
+                      "--key-file {}` makes one",
+                      kept.error().message, sources.file));
+    }
+  }
   std::unique_ptr<KeyRing> ring(new KeyRing(std::move(sources), std::move(now)));
   MYNAH_TRY_STATUS(ring->reload());
   return ring;

@@ -18,7 +18,8 @@ namespace mynah::server {
 
 struct KeySources {
   std::vector<std::string> secrets;  // keys as such, with the usual rights
-  std::string file;                  // of keys (keys.h), which need not be there; "": none
+  std::string file;                  // of keys (keys.h); "": none
+  bool must_be_there = false;        // the file, where somebody named it
 };
 
 // Thread-safe.
@@ -33,7 +34,8 @@ class KeyRing {
     Rights rights;
   };
 
-  // Reads the file. What read_keys() refuses but NotFound.
+  // Reads the file. Environment where it must be there and cannot be read; else what read_keys()
+  // refuses but NotFound.
   static Result<std::unique_ptr<KeyRing>> open(KeySources sources, Now now = Clock::now);
 
   // Reads the file again, as it is now: requests under way go on. On an error the keys stay.

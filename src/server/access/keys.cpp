@@ -214,8 +214,9 @@ Status write_keys(const std::string& path, std::span<const Key> keys) {
   MYNAH_TRY_STATUS(make_folders(std::filesystem::path(path).parent_path().string()));
   MYNAH_TRY(AtomicFile file, AtomicFile::create_private(path));
   // Root makes keys for a server that runs as another: the one that its folder belongs to.
+  const std::string parent = std::filesystem::path(path).parent_path().string();
   struct stat folder{};
-  if (::geteuid() == 0 && ::stat(std::filesystem::path(path).parent_path().c_str(), &folder) == 0) {
+  if (::geteuid() == 0 && ::stat(parent.empty() ? "." : parent.c_str(), &folder) == 0) {
     static_cast<void>(::fchown(file.descriptor(), folder.st_uid, folder.st_gid));
   }
   MYNAH_TRY_STATUS(file.write(keys_text(keys)));
