@@ -150,6 +150,7 @@ Result<ChatModel::Asked> ChatModel::ask(ChatRequest& request) const {
   asked.options = {.control_markers = constraints_.controls(),
                    .prompt_end = std::move(rendered.end),
                    .tools = tools_of(request.tools),
+                   .lone_calls = !request.constraint.has_value(),
                    .id_seed = request.choice.seed};
   asked.most_tokens = request.choice.most_tokens;
   if (context < facts().context) {

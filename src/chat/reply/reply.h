@@ -73,6 +73,8 @@ struct ReplyOptions {
   std::string prompt_end;
   // Bare JSON and fenced code are calls only where there are tools.
   std::vector<ReplyTool> tools;
+  // Whether an answer that is nothing but a call of a tool, as JSON without a marker, is one.
+  bool lone_calls = true;
   uint64_t id_seed = 0;  // of the calls' ids where the model writes none
 };
 

@@ -46,6 +46,9 @@ struct ReplyParser::State {
     read(false);
     reader->prompt_ends();
     writer.forget_text();
+    if (options.lone_calls && !tools.empty()) {
+      writer.watch_for_call(tools);
+    }
   }
 
   void read(bool last) { pending.erase(0, reader->take(pending, last)); }

@@ -58,16 +58,34 @@ void ReplyWriter::append(std::string& whole, std::string& added, std::string_vie
 void ReplyWriter::content(std::string_view stream) {
   std::string text;
   append_text(text, stream);
+  if (lone_) {
+    text = lone_->take(text);
+    if (lone_->is_over()) {
+      lone_.reset();
+    }
+  }
   append(message_.content, delta_.content, text);
+}
+
+void ReplyWriter::give_up_call() {
+  if (lone_ && !lone_->held().empty()) {
+    const std::string held = lone_->held();
+    lone_.reset();
+    append(message_.content, delta_.content, held);
+  }
 }
 
 void ReplyWriter::reasoning(std::string_view stream) {
   std::string text;
   append_spelled(text, stream);
+  if (!text.empty()) {
+    give_up_call();
+  }
   append(message_.reasoning, delta_.reasoning, text);
 }
 
 void ReplyWriter::edge() {
+  give_up_call();
   space_.clear();
   at_edge_ = true;
   after_marker_ = true;
@@ -93,6 +111,7 @@ CallDelta& ReplyWriter::delta_of_call() {
 void ReplyWriter::begin_call(std::string_view name, std::string_view id) {
   end_call();
   edge();
+  lone_.reset();  // beside another call nothing is one alone
   open_ = true;
   spoilt_ = false;
   full_ = false;
@@ -137,6 +156,14 @@ void ReplyWriter::end_call() {
 
 void ReplyWriter::finish() {
   end_call();
+  const auto call = lone_ ? lone_->call() : std::nullopt;
+  if (call) {
+    lone_.reset();  // what is held is no content
+    begin_call(call->name, {});
+    arguments(call->arguments);
+    end_call();
+  }
+  give_up_call();
   std::string& whole = space_is_thought_ ? message_.reasoning : message_.content;
   std::string& added = space_is_thought_ ? delta_.reasoning : delta_.content;
   if (!(at_edge_ && after_marker_)) {

@@ -1,9 +1,11 @@
 // The message of a reply as it grows, and what was added since it was last asked.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "chat/reply/lone_call.h"
 #include "chat/reply/reply.h"
 
 namespace mynah {
@@ -14,6 +16,10 @@ namespace mynah {
 class ReplyWriter {
  public:
   explicit ReplyWriter(uint64_t id_seed) : id_seed_(id_seed) {}
+
+  // From now on content that is nothing but a call (LoneCall) is one, and held back while it may
+  // be. `tools` must outlive the writer.
+  void watch_for_call(const ToolSchemas& tools) { lone_.emplace(tools); }
 
   // Parts of a stream (reply_markers.h). Control tokens in content are left out: nobody is to hear
   // them. In a thought they are spelled.
@@ -49,11 +55,14 @@ class ReplyWriter {
   [[nodiscard]] const ReplyMessage& message() const { return message_; }
 
  private:
+  // What was held back is content.
+  void give_up_call();
   void append(std::string& whole, std::string& added, std::string_view text);
   CallDelta& delta_of_call();
   [[nodiscard]] std::string make_id(size_t index) const;
 
   uint64_t id_seed_;
+  std::optional<LoneCall> lone_;  // while content may be one
   ReplyMessage message_;
   ReplyDelta delta_;
   std::string space_;  // held back
