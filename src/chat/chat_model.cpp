@@ -169,6 +169,7 @@ Status ChatModel::add_rule(const ChatRequest& request, const ThinkingPlan& think
                    .calls = {}};
   if (request.constraint) {
     MYNAH_TRY(rules.content, constraints_.answer(*request.constraint));
+    asked.content = rules.content;
   } else if (!asked.options.tools.empty()) {
     MYNAH_TRY_STATUS(add_calls(request, asked, rules));
   }

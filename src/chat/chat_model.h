@@ -52,8 +52,9 @@ class ChatModel {
     std::vector<int64_t> forks;  // GenerationTask::forks
     ReplyFormat format;
     ReplyOptions options;
-    std::shared_ptr<ReplyRule> rule;  // null: none
-    int64_t most_tokens = 0;          // as GenerationOptions has it
+    std::shared_ptr<const grammar::Constraint> content;  // the answer's form; null: none
+    std::shared_ptr<ReplyRule> rule;                     // null: none
+    int64_t most_tokens = 0;                             // as GenerationOptions has it
     std::vector<ReplyNote> notes;
   };
 
