@@ -109,7 +109,6 @@ TEST_F(ChatVerbs, AFileThatCannotBeUsedIsNoModelToRemove) {
     EXPECT_EQ(refused.code, 1);
     EXPECT_THAT(refused.err, AllOf(HasSubstr(wrong), Not(HasSubstr("remove"))));
   }
-  const std::string folder = folder_ / "home/models";
   EXPECT_THAT(mynah({"embed", "Hi", "--model", folder_.path()}).err, Not(HasSubstr("remove")));
 }
 
@@ -155,7 +154,6 @@ TEST_F(ChatVerbs, SchemaSaysWhereATextIsWrongAndWhatWasWanted) {
 }
 
 TEST_F(ChatVerbs, AFolderIsNoFileOfTexts) {
-  const std::string model = folder_ / "none";
   const Outcome refused = mynah({"embed", "--file", folder_.path()});
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err, HasSubstr("is a folder"));

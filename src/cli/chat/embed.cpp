@@ -104,10 +104,6 @@ Status EmbedCommand::embed_lines(Context& context, const engine::OpenedEmbedder&
   uint64_t size = 0;  // 0: nobody knows
   if (file_ != "-" && !file_.empty()) {
     std::error_code ignored;
-    if (std::filesystem::is_directory(file_, ignored)) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("wanted a file with a text in each line, {} is a folder", file_));
-    }
     if (std::filesystem::is_regular_file(file_, ignored)) {
       size = std::filesystem::file_size(file_, ignored);
     }
@@ -181,6 +177,11 @@ Result<int> EmbedCommand::run(Context& context) {
   if (!reads_lines && words_.empty()) {
     return fail(ErrorCode::Usage,
                 "wanted texts: mynah embed \"...\" \"...\", or a text a line on standard input");
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file_, ignored)) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("wanted a file with a text in each line, {} is a folder", file_));
   }
   MYNAH_TRY(const engine::OpenedEmbedder opened,
             engine::open_embedder(wish_, surroundings_of(context)));
