@@ -144,6 +144,11 @@ Result<ChatModel::Asked> ChatModel::ask(ChatRequest& request) const {
                                shortened.left_out, context)});
     }
   }
+  if (!request.tools.empty() && !prompt_.takes_tools()) {
+    asked.notes.push_back({.code = "tools_told_in_words",
+                           .text = "the model's chat template knows no tools: they were told to it "
+                                   "in words, and it may call none, or badly"});
+  }
   asked.tokens = std::move(rendered.tokens);
   asked.forks = {rendered.said};
   asked.format = prompt_.format();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "chat/tools_in_words.h"
 #include "formats/json.h"
 
 namespace mynah {
@@ -116,23 +117,11 @@ std::string end_of(const std::vector<TemplatePiece>& pieces) {
   return pieces.empty() || pieces.back().given ? std::string() : pieces.back().text;
 }
 
-// Whether a tool changes what the template makes of a question; of one that takes no such question
-// nothing is known, and it is counted on.
-bool tells_of_tools(const Template& text, const RenderOptions& options) {
-  Json context = {{"messages", {{{"role", "user"}, {"content", "a"}}}},
-                  {"tools", nullptr},
-                  {"documents", nullptr},
-                  {"add_generation_prompt", true}};
-  const auto without = text.render(context, options);
-  context["tools"] = Json::parse(
-      R"([{"type": "function", "function": {"name": "f", "description": "d", "parameters":
-         {"type": "object", "properties": {"a": {"type": "string", "description": "d"}},
-          "required": ["a"]}}}])");
-  const auto with = text.render(context, options);
-  return !without || !with || joined_text(*without) != joined_text(*with);
-}
-
 }  // namespace
+
+bool template_takes_tools(std::string_view source) {
+  return source.contains("tools");
+}
 
 Result<ChatPrompt> ChatPrompt::read(const TensorFile& file) {
   ChatPrompt prompt;
@@ -153,7 +142,12 @@ Result<ChatPrompt> ChatPrompt::read(const TensorFile& file) {
                          {"eos_token", spelled(special.eos)},
                          {"unk_token", spelled(special.unknown)},
                          {"pad_token", spelled(special.padding)}};
-  prompt.knows_tools_ = tells_of_tools(*prompt.template_, prompt.options_);
+  const Json spoken = {
+      {"messages", {{{"role", "system"}, {"content", "a"}}, {{"role", "user"}, {"content", "b"}}}},
+      {"tools", nullptr},
+      {"documents", nullptr},
+      {"add_generation_prompt", true}};
+  prompt.takes_system_ = prompt.template_->render(spoken, prompt.options_).has_value();
   return prompt;
 }
 
@@ -171,6 +165,10 @@ Result<RenderedPrompt> ChatPrompt::render(const ChatRequest& request) const {
         message["role"] = "system";
       }
     }
+  }
+  if (!takes_tools()) {
+    messages = tools_in_words(messages, request.tools,
+                              {.system = takes_system_, .calls = source_.contains("tool_calls")});
   }
   Json context =
       request.template_arguments.is_object() ? request.template_arguments : Json::object();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chat/chat_request.h"
@@ -15,6 +16,9 @@
 #include "text/tokenizer/text_tokenizer.h"
 
 namespace mynah {
+
+// Whether a chat template (its Jinja source) tells a model of tools.
+[[nodiscard]] bool template_takes_tools(std::string_view source);
 
 // A rendered conversation.
 struct RenderedPrompt {
@@ -37,13 +41,13 @@ class ChatPrompt {
   // Whether the file has a template: without one a model goes on with texts and cannot converse.
   [[nodiscard]] bool has_template() const { return template_.has_value(); }
 
-  // Whether the template tells the model of tools: others leave them out without a word.
-  [[nodiscard]] bool knows_tools() const { return knows_tools_; }
-
   // How the model writes calls and thoughts.
   [[nodiscard]] const ReplyFormat& format() const { return format_; }
 
   [[nodiscard]] const std::string& template_source() const { return source_; }
+
+  // Whether the template tells of tools; else they are told in words (tools_in_words()).
+  [[nodiscard]] bool takes_tools() const { return template_takes_tools(source_); }
 
   // The conversation with what begins a reply behind it. InvalidInput, with the place in the
   // request, for messages that are none; with the template's line where that refuses them;
@@ -61,8 +65,8 @@ class ChatPrompt {
   std::shared_ptr<const TextTokenizer> tokenizer_;
   std::optional<Template> template_;
   std::string source_;
-  bool knows_tools_ = false;
   ReplyFormat format_;
+  bool takes_system_ = true;  // whether the template takes a system's message
   RenderOptions options_;
 };
 

@@ -64,6 +64,9 @@ struct EmbeddingLoadOptions {
 [[nodiscard]] Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
     const std::string& path, const EmbeddingLoadOptions& options, Backend& backend);
 
+// Whether load_embedding_model() would take it, as far as its head says. As that refuses.
+[[nodiscard]] Status check_embedding_file(const std::string& path);
+
 // Tokens that a probe computes.
 inline constexpr int64_t kProbeTokens = 64;
 

@@ -51,11 +51,23 @@ std::optional<DType> storage_for(const TensorFile& file, const EmbeddingLoadOpti
   return rounds && backend.supports_weight(DType::I16) ? DType::I16 : options.storage;
 }
 
+Result<bert::Config> config_of(const TensorFile& file) {
+  auto config = bert::Config::read(file);
+  return config ? std::move(config)
+                : std::unexpected(std::move(config).error().while_doing(file.path));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const TensorFile>> open_embedding_file(const std::string& path) {
   MYNAH_TRY(TensorFile file, bert::open_checkpoint(path));
   return std::make_shared<const TensorFile>(std::move(file));
+}
+
+Status check_embedding_file(const std::string& path) {
+  MYNAH_TRY(const auto file, open_embedding_file(path));
+  MYNAH_TRY_STATUS(config_of(*file));
+  return {};
 }
 
 Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
@@ -66,14 +78,11 @@ Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
 
 Result<std::shared_ptr<const EmbeddingModel>> load_embedding_model(
     const TensorFile& file, const EmbeddingLoadOptions& options, Backend& backend) {
-  auto config = bert::Config::read(file);
-  if (!config) {
-    return std::unexpected(std::move(config).error().while_doing(file.path));
-  }
+  MYNAH_TRY(const bert::Config config, config_of(file));
   const std::optional<DType> storage = storage_for(file, options, backend);
   return or_device_error([&]() -> Result<std::shared_ptr<const EmbeddingModel>> {
     MYNAH_TRY(auto model,
-              bert::Model::load(file, *config,
+              bert::Model::load(file, config,
                                 {.backend = &backend,
                                  .storage = storage,
                                  .precision = options.precision,

@@ -22,13 +22,20 @@ inline constexpr std::string_view kTinyTemplate =
     "them as <tool_call>{\"name\": ..., \"arguments\": ...}</tool_call><|im_end|>\\n' }}{%- endif "
     "%}\n"
     "{%- for message in messages %}\n"
-    "{%- if message.role == 'refused' %}{{- raise_exception('nobody is called so') }}{%- endif %}\n"
+    "{%- if message.role in ['refused', 'function'] %}{{- raise_exception('nobody is called so') "
+    "}}{%- endif %}\n"
     "{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}\n"
     "{%- endfor %}\n"
     "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}\n"
     "{%- if enable_thinking is defined and enable_thinking %}{{- '<think>\\n' }}{%- endif %}\n";
 
 inline constexpr int64_t kTinyContext = 512;
+
+// The same where nobody tells of tools.
+inline constexpr std::string_view kTinyTemplateWithoutTools =
+    "{%- for message in messages %}"
+    "{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}"
+    "{%- endfor %}{{- '<|im_start|>assistant\\n' }}";
 
 // Of so many layers. Returns the path. An empty `chat_template` is left out.
 inline std::string write_tiny_language(const std::string& path,

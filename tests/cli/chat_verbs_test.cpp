@@ -172,16 +172,16 @@ TEST_F(ChatVerbs, AModelWithoutATemplateIsTakenOnlyByName) {
   EXPECT_THAT(refused.err, HasSubstr("silent was not taught to converse"));
 }
 
-TEST_F(ChatVerbs, ToolsThatAModelIsNotToldOfAreSaid) {
+TEST_F(ChatVerbs, ToolsThatATemplateDoesNotKnowAreToldInWords) {
   const std::string tools = file("tools.json", R"([{"name": "clock", "parameters": {}}])");
-  EXPECT_THAT(ask({"--tools", tools, "--max-tokens", "2"}).err, Not(HasSubstr("not told")));
+  EXPECT_THAT(ask({"--tools", tools, "--max-tokens", "2"}).err, Not(HasSubstr("in words")));
   test::write_tiny_language(
       folder_ / "tiny.gguf",
       "{%- for message in messages %}{{- message.role + message.content }}{%- endfor %}");
   EXPECT_THAT(ask({"--tools", tools, "--max-tokens", "2"}).err,
-              HasSubstr("the model was not told of the tools"));
+              HasSubstr("the model's chat template knows no tools: they were told to it in words"));
   const Outcome of_json = ask({"--tools", tools, "--max-tokens", "2", "--json"});
-  EXPECT_EQ(nlohmann::json::parse(of_json.out)["notes"][0]["code"], "tools_unknown");
+  EXPECT_EQ(nlohmann::json::parse(of_json.out)["notes"][0]["code"], "tools_told_in_words");
 }
 
 TEST_F(ChatVerbs, LanguageModelsArePulledAsTheyAreAndShownBeforeTheyAreHere) {

@@ -140,12 +140,6 @@ Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_to
   Overheard overheard(observer);
   auto replied = model_.reply(request_, overheard, stop);
   if (replied) {
-    if (!request_.tools.empty() && !model_.prompt().knows_tools()) {
-      replied->notes.insert(
-          replied->notes.begin(),
-          {.code = "tools_unknown",
-           .text = "the model was not told of the tools: its chat template knows none"});
-    }
     request_.messages.push_back(message_of(replied->message));
   } else if (replied.error().code == ErrorCode::Cancelled && !overheard.content().empty()) {
     request_.messages.push_back({{"role", "assistant"}, {"content", overheard.content()}});
