@@ -56,8 +56,9 @@ async function* pieces(answer, end) {
 export async function* events(answer) {
   for await (const piece of pieces(answer, "\n\n")) {
     const data = piece.split("\n").filter((line) => line.startsWith("data: "));
-    if (data.length > 0) {
-      yield JSON.parse(data.map((line) => line.slice(6)).join("\n"));
+    const text = data.map((line) => line.slice(6)).join("\n");
+    if (text && text !== "[DONE]") {
+      yield JSON.parse(text);
     }
   }
 }

@@ -1,12 +1,13 @@
 // The page: what it shows, and what each part of it is started with.
 import { ask, asks, useKey } from "./api.js";
+import { listChatModels, startChat } from "./chat.js";
 import { startHearing } from "./hear.js";
 import { listDevices, listModels, startPulling } from "./here.js";
 import { startHistory } from "./history.js";
 import { listJobs } from "./jobs.js";
 import { listVoices, startSpeaking } from "./speak.js";
 
-const SECTIONS = ["hear", "speak", "jobs", "here"];
+const SECTIONS = ["hear", "speak", "chat", "jobs", "here"];
 const byId = (id) => document.getElementById(id);
 
 function show() {
@@ -26,6 +27,7 @@ async function list() {
   try {
     await listVoices();
     await listModels();
+    await listChatModels();
     await listJobs().catch(() => {}); // a key may not have the right
     await listDevices().catch(() => {});
     byId("told").textContent = "";
@@ -53,6 +55,7 @@ addEventListener("hashchange", show);
 show();
 startHearing();
 startSpeaking();
+startChat();
 startPulling();
 startHistory();
 list();

@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 
-from serving import Server, free_port, run_checks
+from serving import CHAT_MODEL, Server, free_port, run_checks
 
 CLIP = "speech/clips/azure_en-US_training_audio2.flac"
 SAID = "custom speech provides tools"
@@ -148,6 +148,25 @@ class Checks:
         refused = [told for told in self.browser.errors() if "Content Security Policy" in told and "blob:" not in told]
         assert not refused, refused
 
+    def check_3b_a_model_replies(self):
+        self.browser.open(f"{self.address}#chat")
+        self.browser.until(lambda: self.browser.run("return document.querySelectorAll('#chat-model option').length") == 1)
+        self.browser.type("#message", "What is the capital of France? Answer in one sentence.")
+        self.browser.click("#send")
+        self.browser.until(lambda: not self.browser.run("return document.querySelector('#send').disabled"))
+        assert "Paris" in self.browser.run("return document.querySelectorAll('#said .text')[1].textContent")
+        told = self.browser.run("return document.querySelectorAll('#said .state')[1].textContent")
+        assert told.startswith("llm=cpu"), told
+        # One that is stopped is kept as far as it came.
+        self.browser.type("#message", "Tell me a very long story of a fox.")
+        self.browser.click("#send")
+        self.browser.until(lambda: len(self.browser.run("return document.querySelectorAll('#said .text')[3].textContent")) > 20)
+        self.browser.click("#stop")
+        self.browser.until(lambda: self.browser.run("return document.querySelectorAll('#said .state')[3].textContent") == "stopped")
+        self.browser.screenshot(f"{self.folder}/chat.png")
+        self.browser.click("#new-chat")
+        assert not self.browser.text("#said")
+
     def check_4_a_job_goes_on_without_the_page(self):
         self.browser.open(self.address)
         self.browser.click("#as-job")
@@ -234,14 +253,14 @@ def use_phone(program, weights, home, microphone, folder):
 
 def main():
     program, shared, weights, folder = sys.argv[1:]
-    if not os.path.isfile(f"{shared}/{CLIP}") or not os.path.isdir(f"{weights}/tiny.en"):
+    if not os.path.isfile(f"{shared}/{CLIP}") or not os.path.isdir(f"{weights}/tiny.en") or not os.path.isfile(f"{weights}/{CHAT_MODEL}"):
         print("no recordings or no weights here")
         return 77
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         spoken = f"{home}/microphone.wav"
         subprocess.run(["ffmpeg", "-loglevel", "error", "-i", f"{shared}/{CLIP}", "-ar", "48000", "-ac", "1", spoken], check=True)
-        server = Server(program, weights, home, ["--wyoming-port", "0"], {})
+        server = Server(program, weights, home, ["--wyoming-port", "0", "--chat-model", f"{weights}/{CHAT_MODEL}"], {})
         browser = Browser(spoken)
         checks = Checks(browser, server.address, f"{shared}/{CLIP}", folder, server.log)
         passed, failed = run_checks(checks, lambda name: browser.screenshot(f"{folder}/{name}.png"))
