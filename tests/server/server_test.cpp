@@ -32,6 +32,43 @@ TEST_F(WholeServer, LetsOthersInWithAKeyOnly) {
   EXPECT_TRUE(Server::create(wide, surroundings()));
 }
 
+TEST_F(WholeServer, DoesNotStartWithAFileThatIsNoModel) {
+  mynah::test::write_file(folder_ / "words.txt", "no model");
+  const auto refusal = [this](const ServerOptions& options) {
+    const auto server = Server::create(options, surroundings());
+    EXPECT_FALSE(server);
+    return server ? Error{ErrorCode::Io, "it started"} : server.error();
+  };
+  ServerOptions writes = options();
+  writes.service.chat_model = folder_ / "words.txt";
+  EXPECT_EQ(refusal(writes).code, ErrorCode::Usage);
+  EXPECT_THAT(refusal(writes).message, StartsWith("--chat-model: "));
+  ServerOptions embeds = options();
+  embeds.service.embedding_model = folder_ / "words.txt";
+  EXPECT_EQ(refusal(embeds).code, ErrorCode::Usage);
+  EXPECT_THAT(refusal(embeds).message, StartsWith("--embedding-model: "));
+}
+
+TEST_F(WholeServer, AnAliasOfOpenAisNamesAModelOfItsKind) {
+  StoredModel model;
+  model.name = "vectors";
+  model.family = "embedding";
+  model.created = "2026-01-01T00:00:00Z";
+  model.folder = folder_ / "home/models/vectors";
+  model.sha256 = std::string(64, '0');
+  mynah::test::write_file(model.path(), "no weights");
+  ASSERT_TRUE(write_source_json(model));
+  ServerOptions aliased = options();
+  aliased.service.aliases = {{.name = "text-embedding-3-small", .model = "vectors"}};
+  EXPECT_TRUE(Server::create(aliased, surroundings()));
+  aliased.service.aliases = {{.name = "gpt-4o", .model = "vectors"}};
+  const auto refused = Server::create(aliased, surroundings());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Usage);
+  EXPECT_THAT(refused.error().message, HasSubstr("--alias gpt-4o=vectors: wanted a model of the "
+                                                 "kind 'language model'"));
+}
+
 TEST_F(WholeServer, AKeyHasRightsAndLimits) {
   Key key{.name = "kitchen",
           .digest = digest_of_key("secret"),
@@ -227,7 +264,7 @@ TEST_F(WholeServer, TellsWhatIsHere) {
   EXPECT_THAT(get("/hear.js"), HasSubstr("text/javascript"));
   const std::string silence(32'000, '\0');
   EXPECT_THAT(post_form("/v1/audio/transcriptions", {{"model", "large-v9"}}, "file", silence),
-              HasSubstr("there is no 'large-v9' here"));
+              HasSubstr("there is no 'large-v9' here that hears"));
   for (const char* known : {"whisper-1", "mine"}) {
     EXPECT_THAT(post_form("/v1/audio/transcriptions", {{"model", known}}, "file", silence),
                 Not(HasSubstr("there is no")));

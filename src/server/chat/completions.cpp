@@ -200,7 +200,7 @@ void complete(const HearingParts& parts, Parse parse, Exchange& exchange) {
     exchange.answer(openai_error(heard.error().error, heard.error().field));
     return;
   }
-  const auto writing = service.chats().writing(request->model);
+  const auto writing = service.chats().writing(request->model, UnknownName::MeansDefault);
   if (!writing) {
     const WriteError error = writing_error(writing.error());
     exchange.answer(openai_error(error.error, error.field, error.code));

@@ -95,9 +95,6 @@ void name_embedding(const EmbeddingService::Opened& opened, const MadeVectors& m
   if (made.cut > 0) {
     response.headers.set("X-Mynah-Cut", std::to_string(made.cut));
   }
-  if (opened.model_passed_over) {
-    response.headers.set(kIgnoredHeader, "model");
-  }
 }
 
 }  // namespace mynah::server

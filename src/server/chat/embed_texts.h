@@ -42,7 +42,7 @@ struct MadeVectors {
                                                EmbeddedTexts texts, const EmbeddingOptions& options,
                                                Exchange& exchange);
 
-// Names the model, where it computes, what of the request does nothing and how many texts were cut.
+// Names the model, where it computes and how many texts were cut.
 void name_embedding(const EmbeddingService::Opened& opened, const MadeVectors& made,
                     Response& response);
 

@@ -153,7 +153,7 @@ void respond(const HearingParts& parts, Exchange& exchange) {
     exchange.answer(openai_error(heard.error().error, "input"));
     return;
   }
-  const auto writing = service.chats().writing(completion.model);
+  const auto writing = service.chats().writing(completion.model, UnknownName::MeansDefault);
   if (!writing) {
     const WriteError error = writing_error(writing.error());
     exchange.answer(openai_error(error.error, error.field, error.code));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "server/http/errors.h"
@@ -73,6 +74,17 @@ std::string ollama_error_text(const Error& error) {
 
 Response ollama_error(const Error& error) {
   return {.status = error_status(error.code), .body = ollama_error_text(error) + "\n"};
+}
+
+Response ollama_model_error(const std::string& name, const Error& error) {
+  if (error.code != ErrorCode::NotFound) {
+    return ollama_error(error);
+  }
+  constexpr size_t kMostShown = 80;
+  return ollama_error({ErrorCode::NotFound,
+                       fmt::format("model '{}' not found: GET /api/tags lists those that are here, "
+                                   "POST /api/pull brings another",
+                                   name.substr(0, kMostShown))});
 }
 
 std::string with_tag(const std::string& name) {

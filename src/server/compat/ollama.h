@@ -16,6 +16,9 @@ namespace mynah::server {
 [[nodiscard]] std::string ollama_error_text(const Error& error);
 [[nodiscard]] Response ollama_error(const Error& error);
 
+// The same of a model that was asked for by that name: its clients know "not found", and pull it.
+[[nodiscard]] Response ollama_model_error(const std::string& name, const Error& error);
+
 // What its clients call a model: a name that has no tag has one more.
 [[nodiscard]] std::string with_tag(const std::string& name);
 

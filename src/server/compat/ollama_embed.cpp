@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Field kVectorModel = {
     .name = "model",
-    .help = "A model that is here and makes vectors, with or without a tag; else the default.",
+    .help = "A model that is here and makes vectors, with or without a tag.",
     .wanted = true};
 constexpr Field kEmbedOptions = {.name = "options",
                                  .type = FieldType::Any,
@@ -96,7 +96,7 @@ void embed_as_ollama(Service& service, Exchange& exchange) {
   if (!is_empty || !lets_go()) {
     const auto opened = service.embeddings().open(name);
     if (!opened) {
-      exchange.answer(ollama_error(opened.error()));
+      exchange.answer(ollama_model_error(name, opened.error()));
       return;
     }
     open_at = Clock::now();
@@ -128,7 +128,7 @@ void embed_as_older(Service& service, Exchange& exchange) {
   }
   const auto opened = service.embeddings().open(values->text("model"));
   if (!opened) {
-    exchange.answer(ollama_error(opened.error()));
+    exchange.answer(ollama_model_error(values->text("model"), opened.error()));
     return;
   }
   MadeVectors made;

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -11,8 +12,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "chat/chat_prompt.h"
 #include "chat/reply/reply_format.h"
 #include "formats/open.h"
+#include "server/compat/model_details.h"
 #include "server/compat/ollama.h"
 #include "server/http/json_text.h"
 #include "store/catalogue_embeddings.h"
@@ -105,21 +108,29 @@ std::string changed_at(const HereModel& model) {
   return model.changed.empty() ? kNever : model.changed;
 }
 
-Json details_of(const std::string& family, const std::string& storage) {
-  return {{"parent_model", ""},   {"format", "gguf"},     {"family", family},
-          {"families", {family}}, {"parameter_size", ""}, {"quantization_level", storage}};
+// `kind`: the family of a file that says none.
+Json details_json(const ModelDetails& details, const HereModel& model, std::string_view kind) {
+  const std::string family =
+      details.architecture.empty() ? std::string(kind) : details.architecture;
+  return {{"parent_model", ""},
+          {"format", "gguf"},
+          {"family", family},
+          {"families", {family}},
+          {"parameter_size", parameters_text(details.parameters)},
+          {"quantization_level", model.storage.empty() ? details.storage : model.storage}};
 }
 
-void list_models(const Service& service, Exchange& exchange) {
+void list_models(const Service& service, KnownDetails& known, Exchange& exchange) {
   Json models = Json::array();
-  const auto add = [&models](const std::vector<HereModel>& all, std::string_view family) {
+  const auto add = [&](const std::vector<HereModel>& all, std::string_view kind) {
     for (const HereModel& model : all) {
-      models.push_back({{"name", with_tag(model.name)},
-                        {"model", with_tag(model.name)},
-                        {"modified_at", changed_at(model)},
-                        {"size", model.size},
-                        {"digest", model.digest},
-                        {"details", details_of(std::string(family), model.storage)}});
+      models.push_back(
+          {{"name", with_tag(model.name)},
+           {"model", with_tag(model.name)},
+           {"modified_at", changed_at(model)},
+           {"size", model.size},
+           {"digest", model.digest},
+           {"details", details_json(known.of(model.path, model.changed), model, kind)}});
     }
   };
   add(service.chats().models(), kLanguageFamily);
@@ -145,11 +156,7 @@ Json info_of(const TensorFile& file) {
         },
         value);
   }
-  int64_t parameters = 0;
-  for (const StoredTensor& tensor : file.tensors) {
-    parameters += tensor.shape.elements();
-  }
-  info["general.parameter_count"] = parameters;
+  info["general.parameter_count"] = details_of(file).parameters;
   return info;
 }
 
@@ -163,7 +170,7 @@ std::string metadata_text(const TensorFile& file, std::string_view key) {
 // What its chat template says that a model can.
 Json capabilities_of(const std::string& source) {
   Json all = Json::array({"completion"});
-  if (source.contains("tools")) {
+  if (template_takes_tools(source)) {
     all.push_back("tools");
   }
   const std::string& thought = reply_format_of_template(source).thoughts.begin;
@@ -187,7 +194,7 @@ void show_model(const Service& service, Exchange& exchange) {
   const auto file =
       model ? open_tensor_file(model->path) : Result<TensorFile>(std::unexpected(model.error()));
   if (!file) {
-    exchange.answer(ollama_error(file.error()));
+    exchange.answer(model ? ollama_error(file.error()) : ollama_model_error(name, file.error()));
     return;
   }
   const std::string source = metadata_text(*file, "tokenizer.chat_template");
@@ -196,7 +203,8 @@ void show_model(const Service& service, Exchange& exchange) {
       {"modelfile", "FROM " + with_tag(model->name) + "\n"},
       {"parameters", ""},
       {"template", source},
-      {"details", details_of(metadata_text(*file, "general.architecture"), model->storage)},
+      {"details",
+       details_json(details_of(*file), *model, embeds ? kEmbeddingFamily : kLanguageFamily)},
       {"model_info", info_of(*file)},
       {"capabilities", embeds ? Json::array({"embedding"}) : capabilities_of(source)},
       {"modified_at", changed_at(*model)}};
@@ -209,7 +217,8 @@ std::vector<Route> ollama_list_routes(Service& service) {
   return {{.method = "GET",
            .path = "/api/tags",
            .help = "The models that are here and write or make vectors, as ollama has it.",
-           .handler = [&service](Exchange& exchange) { list_models(service, exchange); }},
+           .handler = [&service, known = std::make_shared<KnownDetails>()](
+                          Exchange& exchange) { list_models(service, *known, exchange); }},
           {.method = "POST",
            .path = "/api/show",
            .help = "What one of them is and can, as ollama has it.",

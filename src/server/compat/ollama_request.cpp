@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr Field kWritingModel = {
     .name = "model",
-    .help = "A model that is here and writes, with or without a tag; else the default."};
+    .help = "A model that is here and writes, with or without a tag; none: the default."};
 constexpr Field kLineStream = {.name = "stream",
                                .type = FieldType::Flag,
                                .help = "True: a line of JSON whenever there is more text."};

@@ -190,7 +190,7 @@ void load_or_let_go(Service& service, const OllamaRequest& request, OllamaAnswer
     exchange.answer({.body = json_text(answer.nothing("unload")) + "\n"});
     return;
   }
-  const auto writing = service.chats().writing(name);
+  const auto writing = service.chats().writing(name, UnknownName::Refused);
   exchange.answer(writing ? Response{.body = json_text(answer.nothing("load")) + "\n"}
                           : ollama_error(writing.error()));
 }
@@ -209,7 +209,7 @@ void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& excha
     load_or_let_go(service, *request, answer, exchange);
     return;
   }
-  const auto writing = service.chats().writing(completion.model);
+  const auto writing = service.chats().writing(completion.model, UnknownName::Refused);
   if (!writing) {
     exchange.answer(ollama_error(writing.error()));
     return;

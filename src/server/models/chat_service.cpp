@@ -7,11 +7,11 @@
 
 namespace mynah::server {
 
-Result<Writing> ChatService::writing(const std::string& name) const {
+Result<Writing> ChatService::writing(const std::string& name, UnknownName unknown) const {
   if (const auto work = RequestWork::here()) {
     work->want(RequestWork::Does::Write);
   }
-  MYNAH_TRY(const KindModels::Meant meant, models_.choose(name));
+  MYNAH_TRY(const KindModels::Meant meant, models_.choose(name, unknown));
   engine::ChatWish wish;
   wish.model = meant.model;
   wish.context = options_.chat_context;

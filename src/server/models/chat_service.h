@@ -33,8 +33,8 @@ class ChatService {
         metrics_(metrics) {}
 
   // The model that a client means by that name ("": it names none), opened where it is not.
-  // NotFound where names are strict; else the errors of opening.
-  [[nodiscard]] Result<Writing> writing(const std::string& name) const;
+  // As KindModels::choose() refuses; else the errors of opening.
+  [[nodiscard]] Result<Writing> writing(const std::string& name, UnknownName unknown) const;
 
   // Whether that very name is one of a language model that is here: "qwen3", "qwen3:latest".
   [[nodiscard]] bool has(const std::string& name) const { return !models_.meant_by(name).empty(); }
@@ -42,9 +42,9 @@ class ChatService {
   // Those that are here, the one first that requests mean which name none.
   [[nodiscard]] std::vector<HereModel> models() const { return models_.all(); }
 
-  // The one of them that a client means by that name. NotFound as writing().
+  // The one of them that a client means by that very name, or by none. As writing().
   [[nodiscard]] Result<HereModel> model(const std::string& name) const {
-    return models_.model(name);
+    return models_.model(name, UnknownName::Refused);
   }
 
  private:

@@ -11,17 +11,14 @@ Result<EmbeddingService::Opened> EmbeddingService::open(const std::string& name)
   if (const auto work = RequestWork::here()) {
     work->want(RequestWork::Does::Embed);
   }
-  MYNAH_TRY(const KindModels::Meant meant, models_.choose(name));
+  MYNAH_TRY(const KindModels::Meant meant, models_.choose(name, UnknownName::Refused));
   engine::EmbedWish wish;
   wish.model = meant.model;
   MYNAH_TRY(auto lease,
             as_chosen(engine_.embedder(std::move(wish), engine::Engine::Warm::Yes), meant.by_name));
   keep_as_asked(lease);
   std::string called = lease->name;
-  return Opened{.lease = std::move(lease),
-                .name = std::move(called),
-                .model_passed_over = meant.passed_over,
-                .metrics = &metrics_};
+  return Opened{.lease = std::move(lease), .name = std::move(called), .metrics = &metrics_};
 }
 
 }  // namespace mynah::server

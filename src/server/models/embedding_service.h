@@ -19,7 +19,6 @@ class EmbeddingService {
   struct Opened {
     engine::Leases<engine::OpenedEmbedder>::Lease lease;
     std::string name;
-    bool model_passed_over = false;  // the one that was asked for is not here
     Metrics* metrics = nullptr;
 
     [[nodiscard]] const Embedder& embedder() const { return *lease->embedder; }
@@ -33,8 +32,9 @@ class EmbeddingService {
         engine_(engine),
         metrics_(metrics) {}
 
-  // The model that a client means by that name ("": it names none), opened where it is not.
-  // NotFound where names are strict; else the errors of opening.
+  // The model that a client means by that name ("": it names none), opened where it is not. Vectors
+  // of two models have nothing to do with each other, so that no other stands for one that is not
+  // here: KindModels::choose() refuses it. Else the errors of opening.
   [[nodiscard]] Result<Opened> open(const std::string& name) const;
 
   // Whether that very name is one of an embedding model that is here.
@@ -43,9 +43,9 @@ class EmbeddingService {
   // Those that are here, the one first that requests mean which name none.
   [[nodiscard]] std::vector<HereModel> models() const { return models_.all(); }
 
-  // The one of them that a client means by that name. NotFound as open().
+  // The one of them that a client means by that name. As open().
   [[nodiscard]] Result<HereModel> model(const std::string& name) const {
-    return models_.model(name);
+    return models_.model(name, UnknownName::Refused);
   }
 
  private:

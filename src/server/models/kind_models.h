@@ -18,12 +18,15 @@ namespace mynah::server {
 struct HereModel {
   std::string name;
   std::string path;
-  std::string digest;   // SHA-256 of its file; "": nobody knows
+  std::string digest;   // SHA-256 of its file; of one that is named by a path, of how that stands
   std::string storage;  // of most of its weights; "": nobody knows
   std::string licence;
   std::string changed;  // ISO 8601, UTC; "": nobody knows
   uint64_t size = 0;    // bytes
 };
+
+// What becomes of a name that is none of a model that is here.
+enum class UnknownName : uint8_t { MeansDefault, Refused };
 
 // Thread-safe.
 class KindModels {
@@ -45,21 +48,25 @@ class KindModels {
   // "qwen3" and "qwen3:latest" are one.
   [[nodiscard]] std::string meant_by(const std::string& name) const;
 
-  // What is opened for a client's name, with whether it names what is not here. NotFound where that
-  // is so and names are strict.
+  // What is opened for a client's name, with whether it names what is not here. NotFound, with the
+  // names that are, where that is so and `unknown` or the server refuses it; InvalidInput for a
+  // model of another kind. Where none of this kind is here whatever is asked for is taken.
   struct Meant {
     std::string model;
     bool passed_over = false;
     bool by_name = false;  // it is that very name
   };
 
-  [[nodiscard]] Result<Meant> choose(const std::string& name) const;
+  [[nodiscard]] Result<Meant> choose(const std::string& name, UnknownName unknown) const;
 
-  // The one of them that a client means by that name. NotFound as choose(), and where none is here.
-  [[nodiscard]] Result<HereModel> model(const std::string& name) const;
+  // The one of them that a client means by that name. As choose(), and NotFound where none is here.
+  [[nodiscard]] Result<HereModel> model(const std::string& name, UnknownName unknown) const;
 
  private:
   [[nodiscard]] Store store() const;
+  [[nodiscard]] const std::string& aliased(const std::string& name) const;
+  // Why choose() takes none of those that are here for it.
+  [[nodiscard]] Error refusal_of(const std::string& name, const std::vector<HereModel>& here) const;
 
   FamilyKind kind_;
   std::string_view called_;

@@ -1,6 +1,9 @@
 #include "server/models/lists.h"
 
 #include <algorithm>
+#include <ctime>
+#include <iomanip>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,8 +25,21 @@ std::string line_of(const Json& json) {
   return json_text(json) + "\n";
 }
 
-Json model_json(const std::string& name, const std::string& family, std::string_view task) {
-  return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", family}, {"task", task}};
+// Seconds since 1970 of ISO 8601 in UTC; 0: nobody knows it.
+int64_t unix_time(const std::string& text) {
+  std::tm parts{};
+  std::istringstream stream(text);
+  stream >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%S");
+  return stream ? ::timegm(&parts) : 0;
+}
+
+Json model_json(const std::string& name, const std::string& family, std::string_view task,
+                const std::string& created) {
+  return {{"id", name},
+          {"object", "model"},
+          {"created", unix_time(created)},
+          {"owned_by", family},
+          {"task", task}};
 }
 
 // Those that hear, speak, write or make vectors, and the built-in ones, which are always there.
@@ -33,16 +49,19 @@ Json all_models(const Service& service) {
     const bool hears = is_for(model.family, FamilyKind::SpeechToText);
     if (hears || is_for(model.family, FamilyKind::Speech)) {
       models.push_back(model_json(model.name, model.family,
-                                  hears ? "automatic-speech-recognition" : "text-to-speech"));
+                                  hears ? "automatic-speech-recognition" : "text-to-speech",
+                                  model.created));
     }
   }
   for (const HereModel& model : service.chats().models()) {
-    models.push_back(model_json(model.name, std::string(kLanguageFamily), "text-generation"));
+    models.push_back(
+        model_json(model.name, std::string(kLanguageFamily), "text-generation", model.changed));
   }
   for (const HereModel& model : service.embeddings().models()) {
-    models.push_back(model_json(model.name, std::string(kEmbeddingFamily), "feature-extraction"));
+    models.push_back(
+        model_json(model.name, std::string(kEmbeddingFamily), "feature-extraction", model.changed));
   }
-  models.push_back(model_json("builtin", "mynah", "automatic-speech-recognition"));
+  models.push_back(model_json("builtin", "mynah", "automatic-speech-recognition", {}));
   return models;
 }
 

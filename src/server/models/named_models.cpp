@@ -1,10 +1,14 @@
 #include "server/models/named_models.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "chat/embedding_model.h"
+#include "chat/language_model.h"
 #include "engine/chat.h"
 #include "engine/detector.h"
 #include "engine/embed.h"
@@ -13,6 +17,8 @@
 #include "engine/store_folders.h"
 #include "engine/synthesizer.h"
 #include "server/models/openai_names.h"
+#include "store/catalogue.h"
+#include "store/families.h"
 #include "store/store.h"
 
 namespace mynah::server {
@@ -57,6 +63,22 @@ Status check_detector(const std::string& name, const Store& store) {
   return engine::check_finds_speech(store, found);
 }
 
+// A name that everybody knows what for stands for no model of another kind.
+Status check_aliases(const ServiceOptions& options, const Store& store) {
+  for (const Alias& alias : options.aliases) {
+    const auto kind = kind_of_openai_model(alias.name);
+    const auto model = store.find(alias.model);
+    if (kind && model && !is_for(model->family, *kind)) {
+      return fail(
+          ErrorCode::Usage,
+          fmt::format("--alias {}={}: wanted a model of the kind '{}', found one of the "
+                      "kind '{}'",
+                      alias.name, alias.model, mynah::name(*kind), kind_of_family(model->family)));
+    }
+  }
+  return {};
+}
+
 // Whether it is a voice that is here, or a model that speaks.
 bool speaks(const std::string& name, const Environment& environment) {
   engine::SynthesizerWish of_model;
@@ -84,16 +106,22 @@ Status check_named_models(const ServiceOptions& options, const Environment& envi
     }
   }
   if (options.chat_model != "auto") {
-    if (auto model = engine::check_writing_model(writing_wish(options.chat_model), environment);
-        !model) {
+    auto model = engine::check_writing_model(writing_wish(options.chat_model), environment);
+    if (!model) {
       return of_option("--chat-model", std::move(model).error());
+    }
+    if (auto file = open_writing(*model); !file) {
+      return of_option("--chat-model", std::move(file).error());
     }
   }
   if (options.embedding_model != "auto") {
-    if (auto model =
-            engine::check_embedding_model(embedding_wish(options.embedding_model), environment);
-        !model) {
+    auto model =
+        engine::check_embedding_model(embedding_wish(options.embedding_model), environment);
+    if (!model) {
       return of_option("--embedding-model", std::move(model).error());
+    }
+    if (Status file = check_embedding_file(*model); !file) {
+      return of_option("--embedding-model", std::move(file).error());
     }
   }
   engine::SynthesizerWish spoken;
@@ -105,7 +133,7 @@ Status check_named_models(const ServiceOptions& options, const Environment& envi
   if (auto voice = engine::check_speaking_model(spoken, environment); !voice) {
     return of_option("--voice", std::move(voice).error());
   }
-  return {};
+  return check_aliases(options, Store(engine::store_folders(environment)));
 }
 
 void note_missing_models(const ServiceOptions& options, const engine::Surroundings& surroundings) {
@@ -122,7 +150,11 @@ void note_missing_models(const ServiceOptions& options, const engine::Surroundin
     const bool writes =
         engine::check_writing_model(writing_wish(alias.model), environment).has_value() ||
         engine::check_embedding_model(embedding_wish(alias.model), environment).has_value();
-    if (!model && !writes && !speaks(alias.model, environment)) {
+    const bool is_named = std::ranges::any_of(
+        std::array{options.chat_model, options.embedding_model}, [&](const std::string& path) {
+          return path.contains('/') && engine::name_of_path(path) == alias.model;
+        });
+    if (!model && !writes && !is_named && !speaks(alias.model, environment)) {
       surroundings.note(
           {.code = "alias",
            .text = fmt::format("--alias {}={}: {}", alias.name, alias.model, model.error().message),
@@ -135,10 +167,11 @@ bool is_unknown(const std::string& name, const std::string& meant) {
   return meant.empty() && !name.empty() && !is_openai_model(name);
 }
 
-std::unexpected<Error> no_model_called(const std::string& name) {
-  return fail(
-      ErrorCode::NotFound,
-      fmt::format("model: there is no '{}' here; GET /v1/models lists what there is", name));
+std::unexpected<Error> no_model_called(const std::string& name, std::string_view does) {
+  return fail(ErrorCode::NotFound,
+              fmt::format("model: there is no '{}' here that {}; GET /v1/models lists what there "
+                          "is, and what each is for",
+                          name, does));
 }
 
 Error as_servers(Error error) {

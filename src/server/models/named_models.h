@@ -4,6 +4,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.h"
@@ -12,9 +13,10 @@
 
 namespace mynah::server {
 
-// Whether the models and the voice that were named are here and what they must be. Nothing is
-// opened. Usage for a name that nobody knows and for the wrong kind of model, Environment for what
-// is not on this machine, each with the option in front.
+// Whether the models and the voice that were named are here and what they must be; of models that
+// write or make vectors the head of the file is read. Usage for a name that nobody knows, for the
+// wrong kind of model and for a file that is none, Environment for what is not on this machine,
+// each with the option in front.
 [[nodiscard]] Status check_named_models(const ServiceOptions& options,
                                         const Environment& environment);
 
@@ -24,8 +26,9 @@ void note_missing_models(const ServiceOptions& options, const engine::Surroundin
 // Whether a client names a model that nobody here is called, by what its name means ("": nothing).
 [[nodiscard]] bool is_unknown(const std::string& name, const std::string& meant);
 
-// NotFound, for who must name one that is here.
-[[nodiscard]] std::unexpected<Error> no_model_called(const std::string& name);
+// NotFound, for who must name one that is here. `does`: what it was wanted for: "hears".
+[[nodiscard]] std::unexpected<Error> no_model_called(const std::string& name,
+                                                     std::string_view does);
 
 // An error of a model that the client did not choose: what is wrong is the server's affair.
 [[nodiscard]] Error as_servers(Error error);

@@ -10,10 +10,20 @@ MYNAH_EMBEDDED_FILE(kokoro_voice_table, MYNAH_KOKORO_VOICES)
 namespace mynah::server {
 
 bool is_openai_model(std::string_view name) {
-  bool found = false;
-  for_each_tsv_line<1>(openai_model_table(),
-                       [&](const auto& fields) { found = found || fields[0] == name; });
-  return found;
+  return kind_of_openai_model(name).has_value();
+}
+
+std::optional<FamilyKind> kind_of_openai_model(std::string_view name) {
+  std::optional<FamilyKind> kind;
+  for_each_tsv_line<2>(openai_model_table(), [&](const auto& fields) {
+    if (fields[0] == name) {
+      kind = fields[1] == "hear"    ? FamilyKind::SpeechToText
+             : fields[1] == "speak" ? FamilyKind::Speech
+             : fields[1] == "write" ? FamilyKind::Language
+                                    : FamilyKind::Embeddings;
+    }
+  });
+  return kind;
 }
 
 std::vector<std::string> voices_like(std::string_view name) {

@@ -100,7 +100,7 @@ Result<Hearing> Service::hearing(const std::string& name) {
   std::string meant = name.empty() ? std::string() : meant_by(name);
   const bool unknown = is_unknown(name, meant);
   if (unknown && options_.strict) {
-    return no_model_called(name);
+    return no_model_called(name, "hears");
   }
   const bool chosen = !name.empty() && meant == name;
   if (meant.empty()) {
@@ -240,7 +240,7 @@ Status Service::load(const std::string& name) {
     return {};
   }
   if (chats_.has(name)) {
-    MYNAH_TRY(const Writing writing, chats_.writing(name));
+    MYNAH_TRY(const Writing writing, chats_.writing(name, UnknownName::Refused));
     return {};
   }
   if (embeddings_.has(name)) {
@@ -390,7 +390,7 @@ Result<std::string> Service::speaking_meant_by(const std::string& name) const {
     }
   }
   if (options_.strict && is_unknown(name, {})) {
-    return no_model_called(name);
+    return no_model_called(name, "speaks");
   }
   return std::string();
 }
