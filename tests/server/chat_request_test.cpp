@@ -63,6 +63,31 @@ TEST(ChatRequest, IsReadAsOpenAisClientsSendIt) {
   EXPECT_THAT(request->chat.conversation, HasSubstr("cat"));
 }
 
+TEST(ChatRequest, MessagesAreThoseOfAConversation) {
+  const auto fault = [](const std::string& messages) {
+    const auto request = parse_chat_completion(SentJson(R"({"messages": )" + messages + "}"));
+    EXPECT_TRUE(request || request.error().field == "messages");
+    return request ? std::string() : request.error().error.message;
+  };
+  const std::string called =
+      R"([{"role": "user", "content": ""}, {"role": "assistant", "content": null, "tool_calls":
+          [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]})";
+  const std::string result = R"(, {"role": "tool", "tool_call_id": "a", "content": "b"})";
+  EXPECT_EQ(fault(called + result + result + R"(, {"role": "developer", "content": "c"}])"), "");
+  EXPECT_THAT(fault(called + R"(, {"role": "user", "content": "c"})" + result + "]"),
+              HasSubstr("messages[3]: wanted an assistant's message with tool_calls"));
+  EXPECT_THAT(fault("[" + result.substr(2) + "]"), HasSubstr("messages[0]: wanted an assistant's"));
+  EXPECT_THAT(fault(R"([{"role": "king", "content": "a"}])"), HasSubstr("wanted an object with the "
+                                                                        "role system, developer"));
+  EXPECT_THAT(fault(R"([{"content": "a"}])"), HasSubstr("role"));
+  EXPECT_EQ(fault(R"([{"role": "user"}])"), "messages[0]: wanted a content, found none");
+  EXPECT_THAT(fault(R"([{"role": "system", "content": null}])"), HasSubstr("wanted a content"));
+  EXPECT_THAT(parse_ollama_chat(SentJson(R"({"messages": [{"role": "king", "content": "a"}]})"))
+                  .error()
+                  .error.message,
+              HasSubstr("messages[0]: wanted an object with the role"));
+}
+
 TEST(ChatRequest, HasMynahsOwnChoiceWhereNoneIsSaid) {
   const auto request = chat_of("");
   ASSERT_TRUE(request);

@@ -27,6 +27,14 @@ class ChatServer : public WholeServer {
     return options;
   }
 
+  // The same of a model whose chat template knows no tools.
+  [[nodiscard]] ServerOptions options_without_tools() const {
+    ServerOptions options = WholeServer::options();
+    options.service.chat_model = ::mynah::test::write_tiny_language(
+        folder_ / "plain.gguf", ::mynah::test::kTinyTemplateWithoutTools);
+    return options;
+  }
+
   // A request of a conversation of one message, with more of its fields.
   static std::string conversation(const std::string& more, const std::string& said = "Hi.") {
     return R"({"messages": [{"role": "user", "content": ")" + said + R"("}], "temperature": 0)" +

@@ -89,7 +89,7 @@ TEST_F(ChatServer, WhatHasNoRoomIsRefusedWithNumbers) {
 TEST_F(ChatServer, ATemplatesRefusalSaysItsLine) {
   serve(chat_options());
   const std::string answer =
-      post("/v1/chat/completions", R"({"messages": [{"role": "refused", "content": "a"}]})");
+      post("/v1/chat/completions", R"({"messages": [{"role": "function", "content": "a"}]})");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
   const OrderedJson error = OrderedJson::parse(test::body_of(answer))["error"];
   EXPECT_EQ(error["param"], "messages");
@@ -117,7 +117,7 @@ TEST_F(ChatServer, DevelopersSpeakAsTheSystemWhereTheTemplateKnowsNone) {
     return told["usage"]["prompt_tokens"].get<int>();
   };
   EXPECT_EQ(tokens("developer"), tokens("system"));
-  EXPECT_EQ(tokens("sorcerers"), tokens("system") + 3) << "others are told as they are";
+  EXPECT_EQ(tokens("user"), tokens("system") - 2) << "others are told as they are";
 }
 
 TEST_F(ChatServer, AFormIsKeptToThoughAllOfItsTokensAreBanned) {
@@ -163,6 +163,29 @@ TEST_F(ChatServer, ACallThatMustComeComes) {
   }
   EXPECT_EQ(name, "turn_on");
   EXPECT_EQ(OrderedJson::parse(arguments)["lamp"], "hall");
+}
+
+TEST_F(ChatServer, ToolsAreToldInWordsWhereTheTemplateKnowsNone) {
+  serve(options_without_tools());
+  const std::string tools = std::string(R"("max_tokens": 200, "tools": [)") + kLamp + "]";
+  const std::string answer = post("/v1/chat/completions", conversation(tools));
+  EXPECT_THAT(answer, HasSubstr("X-Mynah-Notes: tools_told_in_words"));
+  const OrderedJson told = OrderedJson::parse(test::body_of(answer));
+  EXPECT_EQ(told["mynah_notes"][0]["code"], "tools_told_in_words");
+  const OrderedJson alone = this->told("/v1/chat/completions", conversation(R"("max_tokens": 1)"));
+  EXPECT_FALSE(alone.contains("mynah_notes"));
+  EXPECT_GT(told["usage"]["prompt_tokens"].get<int>(),
+            alone["usage"]["prompt_tokens"].get<int>() + std::ssize(std::string(kLamp)) / 2);
+  const OrderedJson none =
+      this->told("/v1/chat/completions", conversation(tools + R"(, "tool_choice": "none")"));
+  EXPECT_EQ(none["usage"]["prompt_tokens"], alone["usage"]["prompt_tokens"]);
+
+  const OrderedJson must =
+      this->told("/v1/chat/completions", conversation(tools + R"(, "tool_choice": "required")"));
+  EXPECT_EQ(must["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "turn_on")
+      << must.dump();
+  EXPECT_EQ(must["usage"]["prompt_tokens"], told["usage"]["prompt_tokens"]);
+  EXPECT_EQ(must["mynah_notes"][0]["code"], "tools_told_in_words");
 }
 
 TEST_F(ChatServer, AnAnswerKeepsToItsSchemaWithAndWithoutTools) {
@@ -331,10 +354,23 @@ TEST_F(ChatServer, TextsAreGoneOnWith) {
   EXPECT_EQ(whole["choices"][0]["logprobs"]["tokens"].size(), 4U);
   EXPECT_THAT(post("/v1/completions", R"({"prompt": "Once", "max_tokens": 2, "stream": true})"),
               HasSubstr("data: [DONE]"));
+
+  const OrderedJson both =
+      told("/v1/completions",
+           R"({"prompt": ["Twice", "Once"], "max_tokens": 4, "temperature": 0, "echo": true,
+               "n": 2})");
+  ASSERT_EQ(both["choices"].size(), 4U) << both.dump();
+  EXPECT_THAT(both["choices"][1]["text"].get<std::string>(), StartsWith("Twice"));
+  EXPECT_EQ(both["choices"][3]["index"], 3);
+  EXPECT_EQ(both["choices"][3]["text"], whole["choices"][0]["text"]);
+  EXPECT_EQ(both["usage"]["prompt_tokens"], 5 + 4);
+  EXPECT_EQ(both["usage"]["completion_tokens"], 4 * 4);
 }
 
 TEST_F(ChatServer, ResponsesAreItemsAndEventsOfThem) {
   serve(chat_options());
+  EXPECT_EQ(told("/v1/responses", R"({"input": "Hi.", "max_output_tokens": 1})")["temperature"],
+            0.7);
   const std::string input = R"("input": "Hi.", "temperature": 0, "max_output_tokens": 12)";
   const OrderedJson whole = told("/v1/responses", "{" + input + "}");
   ASSERT_TRUE(whole.contains("output")) << whole.dump();
@@ -381,10 +417,11 @@ TEST_F(ChatServer, SoundInAMessageIsHeard) {
 
 TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
   serve(chat_options());
-  EXPECT_THAT(
-      get("/v1/models"),
-      HasSubstr(
-          R"({"id":"tiny","object":"model","created":0,"owned_by":"llm","task":"text-generation"})"));
+  const OrderedJson listed = OrderedJson::parse(test::body_of(get("/v1/models")))["data"][0];
+  EXPECT_EQ(listed["id"], "tiny");
+  EXPECT_EQ(listed["owned_by"], "llm");
+  EXPECT_EQ(listed["task"], "text-generation");
+  EXPECT_GT(listed["created"], 1'700'000'000) << "when its file was";
   EXPECT_THAT(post("/v1/models/tiny/load", ""), HasSubstr(R"("status":"loaded")"));
   EXPECT_THAT(get("/api/ps"), HasSubstr(R"("name":"tiny:latest")"));
   const OrderedJson told = this->told("/v1/chat/completions", conversation(R"("max_tokens": 3)"));

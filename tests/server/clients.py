@@ -21,6 +21,7 @@ import openai
 from realtime import RealtimeChecks
 from recorded import RecordedRequests
 from serving import CHAT_MODEL, Server, free_port, run_checks
+from taught_model import write_taught
 from wyoming import asr, audio, client, info, ping, tts
 
 CLIP = "speech/clips/azure_en-US_training_audio2.flac"
@@ -275,7 +276,7 @@ def main():
         port = free_port()
         options = ["--wyoming-port", str(port), "--voice-model", "builtin", "--vad-model", f"{weights}/silero/silero_vad_16k_op15.onnx"]
         writes = os.path.isfile(f"{weights}/{CHAT_MODEL}")
-        options += ["--chat-model", f"{weights}/{CHAT_MODEL}"] if writes else []
+        options += ["--chat-model", write_taught(f"{weights}/{CHAT_MODEL}", f"{home}/{os.path.basename(CHAT_MODEL)}")] if writes else []
         embeds = os.path.isdir(f"{weights}/{embed_clients.MODEL}")
         options += ["--embedding-model", f"{weights}/{embed_clients.MODEL}"] if embeds else []
         server = Server(program, weights, home, options, {"MYNAH_API_KEYS": KEY})

@@ -40,6 +40,7 @@ class Watched:
 
     def __init__(self, program, weights, home):
         options = ["--wyoming-port", "0", "--voice-model", "builtin", "--chat-model", f"{weights}/{CHAT_MODEL}", "--no-share-texts"]
+        options += ["--alias", f"x={os.path.basename(CHAT_MODEL).removesuffix('.gguf')}"]  # what bodies name
         self.server = Server(program, weights, home, options, {})
         self.port = int(self.server.address.rsplit(":", 1)[1])
         self.text = ""

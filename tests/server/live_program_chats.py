@@ -23,6 +23,7 @@ import ollama
 import typing_extensions
 from live_programs import Program, Standin, Standins
 from serving import CHAT_MODEL, Server, run_checks
+from taught_model import write_taught
 
 KEY = "key-of-this-test"
 MODEL = f"{os.path.basename(CHAT_MODEL).removesuffix('.gguf')}:latest"
@@ -299,7 +300,7 @@ def main():
     for kind in skipped:
         print(f"skipped: there is no {sources}/{kind.FOLDER}")
     with tempfile.TemporaryDirectory() as home:
-        server = Server(program, weights, home, ["--wyoming-port", "0", "--chat-context", str(CONTEXT), "--voice-model", "builtin", "--chat-model", f"{weights}/{CHAT_MODEL}"], {"MYNAH_API_KEYS": KEY})
+        server = Server(program, weights, home, ["--wyoming-port", "0", "--chat-context", str(CONTEXT), "--voice-model", "builtin", "--chat-model", write_taught(f"{weights}/{CHAT_MODEL}", f"{home}/{os.path.basename(CHAT_MODEL)}")], {"MYNAH_API_KEYS": KEY})
         passed = failed = 0
         try:
             for kind in kinds:

@@ -36,8 +36,10 @@ from pipecat.processors.aggregators.llm_response_universal import LLMContextAggr
 from pipecat.services.ollama.llm import OLLamaLLMService
 from pipecat.services.openai.llm import OpenAILLMService
 from serving import CHAT_MODEL, Server, run_checks
+from taught_model import write_taught
 
 PATIENCE_S = 200
+MODEL = os.path.basename(CHAT_MODEL).removesuffix(".gguf")
 SYSTEM = "You are a voice assistant in a house by the sea. Answer in one short sentence and keep to what you were asked."
 FRANCE = "What is the capital of France? Answer in one sentence."
 ITALY = "And what is the capital of Italy?"
@@ -369,7 +371,7 @@ class LangChainChecks(Writing):
         return ChatOpenAI(**self.known(), **{"model": "gpt-4o-mini", "temperature": 0, "max_tokens": 60, "stream_usage": True} | more)
 
     def ollama(self, **more):
-        return ChatOllama(base_url=self.address, client_kwargs={"headers": {"Authorization": f"Bearer {KEY}"}}, **{"model": "smollm2:135m", "temperature": 0, "num_predict": 60, "num_ctx": 4096} | more)
+        return ChatOllama(base_url=self.address, client_kwargs={"headers": {"Authorization": f"Bearer {KEY}"}}, **{"model": MODEL, "temperature": 0, "num_predict": 60, "num_ctx": 4096} | more)
 
     def check_stream(self):
         for model in (self.openai(), self.ollama(), self.openai(use_responses_api=True)):
@@ -405,8 +407,8 @@ def main():
     logger.remove()  # pipecat's, which tells every frame
     agents.set_tracing_disabled(True)
     with tempfile.TemporaryDirectory() as home:
-        server = Server(program, weights, home, ["--wyoming-port", "0", "--voice-model", "builtin", "--chat-model", f"{weights}/{CHAT_MODEL}"], {"MYNAH_API_KEYS": KEY})
-        requests.post(f"{server.address}/api/generate", json={"model": "x"}, headers={"Authorization": f"Bearer {KEY}"}, timeout=PATIENCE_S)  # LiveKit waits for 10 s
+        server = Server(program, weights, home, ["--wyoming-port", "0", "--voice-model", "builtin", "--chat-model", write_taught(f"{weights}/{CHAT_MODEL}", f"{home}/{os.path.basename(CHAT_MODEL)}")], {"MYNAH_API_KEYS": KEY})
+        requests.post(f"{server.address}/api/generate", json={}, headers={"Authorization": f"Bearer {KEY}"}, timeout=PATIENCE_S)  # LiveKit waits for 10 s
         passed, failed = map(sum, zip(*(run_checks(kind(server.address)) for kind in (LiveKitChecks, PipecatWriting, AgentsWriting, LangChainChecks))))
         if (code := server.stop()) != 0:
             failed += 1

@@ -22,12 +22,17 @@ TEST_F(OllamaServer, ClientsFindTheModel) {
   const OrderedJson tags = OrderedJson::parse(test::body_of(get("/api/tags")));
   ASSERT_EQ(tags["models"].size(), 1U);
   EXPECT_EQ(tags["models"][0]["model"], "tiny:latest");
+  EXPECT_EQ(tags["models"][0]["digest"].get<std::string>().size(), 64U);
+  EXPECT_THAT(tags["models"][0]["modified_at"].get<std::string>(), StartsWith("20"));
   const OrderedJson shown = told("/api/show", R"({"model": "tiny"})");
   EXPECT_EQ(shown["capabilities"], OrderedJson({"completion", "tools", "thinking"}));
   EXPECT_EQ(shown["model_info"]["llama.context_length"], mynah::test::kTinyContext);
   EXPECT_TRUE(shown["model_info"]["tokenizer.ggml.tokens"].is_null());
   EXPECT_EQ(shown["template"], mynah::test::kTinyTemplate);
   EXPECT_EQ(shown["details"]["family"], "llama");
+  EXPECT_EQ(shown["details"]["parameter_size"], "0.02M");
+  EXPECT_EQ(shown["details"]["quantization_level"], "f32");
+  EXPECT_EQ(tags["models"][0]["details"], shown["details"]);
   EXPECT_THAT(post("/api/pull", R"({"model": "no-such-model"})"),
               HasSubstr("{\"error\":\"model: the catalogue has no 'no-such-model'"));
 }
@@ -92,6 +97,40 @@ TEST_F(OllamaServer, AContextThatTheServerCouldGiveIsRefusedWithNumbers) {
   const std::string answer = post("/api/generate", body);
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(answer, HasSubstr("400 tokens are wanted, and the model was opened with 256"));
+}
+
+TEST_F(OllamaServer, AContextThatTheModelWasNotTrainedForIsSaid) {
+  serve(chat_options());
+  const OrderedJson told = this->told("/api/generate", R"({"model": "tiny", "prompt": "Hi.",
+      "stream": false, "options": {"num_predict": 1, "num_ctx": 1000000}})");
+  EXPECT_EQ(told["mynah_notes"][0]["code"], "context_is_smaller") << told.dump();
+  EXPECT_THAT(told["mynah_notes"][0]["text"].get<std::string>(),
+              HasSubstr("1000000 tokens are wanted, and the model was trained for 512"));
+}
+
+TEST_F(OllamaServer, AModelThatIsNotHereIsNotFound) {
+  serve(chat_options());
+  for (const char* const path : {"/api/chat", "/api/generate", "/api/show"}) {
+    const std::string answer = post(path, R"({"model": "nosuch:7b", "prompt": "Hi.",
+                       "messages": [{"role": "user", "content": "Hi."}]})");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 404")) << path;
+    EXPECT_THAT(answer, HasSubstr("{\"error\":\"model 'nosuch:7b' not found")) << path;
+  }
+  EXPECT_THAT(post("/api/generate", R"({"prompt": "Hi.", "options": {"num_predict": 1}})"),
+              StartsWith("HTTP/1.1 200"))
+      << "who names none means the default";
+}
+
+TEST_F(OllamaServer, ToolsAreRefusedWhereTheTemplateKnowsNone) {
+  serve(options_without_tools());
+  EXPECT_EQ(told("/api/show", R"({"model": "plain"})")["capabilities"],
+            OrderedJson::array({"completion"}));
+  const std::string answer =
+      post("/api/chat", R"({"model": "plain", "messages": [{"role": "user", "content": "Hi."}],
+                       "options": {"num_predict": 1}, "tools": [)" +
+                            std::string(test::kLamp) + "]}");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(answer, HasSubstr("plain does not support tools"));
 }
 
 }  // namespace

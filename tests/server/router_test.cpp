@@ -168,6 +168,7 @@ TEST_F(Routing, ABasePathIsTakenOff) {
 TEST(JsonText, ThatIsNoneSaysWhere) {
   EXPECT_EQ(json_fault(R"({"a": 1})"), "");
   EXPECT_EQ(json_fault("[1]"), "");
+  EXPECT_EQ(json_fault("{"), "what is no JSON near byte 1 of 1");
   EXPECT_EQ(json_fault(R"({"a": 1,})"), "what is no JSON near byte 9 of 9");
   EXPECT_EQ(json_fault("{'a': 1}"), "what is no JSON near byte 2 of 8");
   EXPECT_THAT(json_fault(std::string(1'000'000, '[')), HasSubstr("64 deep"));

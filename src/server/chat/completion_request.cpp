@@ -103,7 +103,9 @@ constexpr std::array<Field, 31> kChatFields = {
      ignored_field("cache_prompt")}};
 
 constexpr std::array<Field, 15> kTextFields = {
-    {{.name = "prompt", .type = FieldType::Any, .help = "A text to go on with."},
+    {{.name = "prompt",
+      .type = FieldType::Any,
+      .help = "A text to go on with, or a list of texts, each with its own choice."},
      kChatModel,
      kChatStream,
      kStreamOptions,
@@ -211,6 +213,29 @@ std::expected<CompletionRequest, FieldError> request_of(const FieldValues& value
   return request;
 }
 
+// A text, or a list of texts that each are gone on with.
+std::expected<std::vector<std::string>, FieldError> read_prompts(const Json* prompt) {
+  constexpr size_t kMostPrompts = 32;
+  const Json all = prompt == nullptr    ? Json::array()
+                   : prompt->is_array() ? *prompt
+                                        : Json::array({*prompt});
+  std::vector<std::string> texts;
+  for (const Json& one : all) {
+    if (!one.is_string() || one.get_ref<const std::string&>().empty()) {
+      return wrong_field(
+          "prompt",
+          fmt::format("prompt: wanted a text, or a list of texts, found {}", shortened(one)));
+    }
+    texts.push_back(one.get<std::string>());
+  }
+  if (texts.empty() || texts.size() > kMostPrompts) {
+    return wrong_field(
+        "prompt", fmt::format("prompt: wanted a text, or a list of 1 to {}, found {}", kMostPrompts,
+                              texts.size()));
+  }
+  return texts;
+}
+
 }  // namespace
 
 FieldTable chat_completion_fields() {
@@ -274,13 +299,53 @@ void apply(AnswerRules rules, const ToolChoice& choice, CompletionRequest& reque
   request.rules = std::move(rules);
 }
 
+std::expected<void, FieldError> check_role(const Json& message, const std::string& where) {
+  constexpr std::array<std::string_view, 6> kRoles = {"system",    "developer", "user",
+                                                      "assistant", "tool",      "function"};
+  const auto role = message.is_object() ? message.find("role") : message.end();
+  if (!message.is_object() || role == message.end() || !role->is_string() ||
+      std::ranges::find(kRoles, role->get_ref<const std::string&>()) == kRoles.end()) {
+    return wrong_field("messages",
+                       fmt::format("{}: wanted an object with the role system, developer, user, "
+                                   "assistant or tool, found {}",
+                                   where, shortened(message)));
+  }
+  return {};
+}
+
+std::expected<void, FieldError> check_messages(const Json* messages) {
+  if (messages == nullptr || !messages->is_array() || messages->empty()) {
+    return wrong_field("messages", "messages: wanted a list of one message at least");
+  }
+  bool may_answer = false;  // calls of an assistant stand before, with nothing but results between
+  for (size_t i = 0; i < messages->size(); ++i) {
+    const Json& message = (*messages)[i];
+    const std::string where = fmt::format("messages[{}]", i);
+    MYNAH_TRY_STATUS(check_role(message, where));
+    const auto& role = message["role"].get_ref<const std::string&>();
+    const bool is_silent = !message.contains("content") || message["content"].is_null();
+    if (role == "assistant") {
+      may_answer = message.contains("tool_calls") && !message["tool_calls"].empty();
+      continue;
+    }
+    if (is_silent) {
+      return wrong_field("messages", fmt::format("{}: wanted a content, found none", where));
+    }
+    if (role == "tool" && !may_answer) {
+      return wrong_field("messages", fmt::format("{}: wanted an assistant's message with "
+                                                 "tool_calls before what a tool answers",
+                                                 where));
+    }
+    may_answer = may_answer && role == "tool";
+  }
+  return {};
+}
+
 std::expected<CompletionRequest, FieldError> parse_chat_completion(const SentJson& sent) {
   MYNAH_TRY(const FieldValues values, FieldValues::of_json(kChatTable, sent));
   MYNAH_TRY(CompletionRequest request, request_of(values));
   const Json* const messages = values.find("messages");
-  if (messages == nullptr || !messages->is_array() || messages->empty()) {
-    return wrong_field("messages", "messages: wanted a list of one message at least");
-  }
+  MYNAH_TRY_STATUS(check_messages(messages));
   request.chat.messages = *messages;
   if (values.has("max_completion_tokens")) {
     MYNAH_TRY(request.chat.choice.most_tokens, read_most_tokens(values, "max_completion_tokens"));
@@ -317,15 +382,7 @@ std::expected<CompletionRequest, FieldError> parse_chat_completion(const SentJso
 std::expected<CompletionRequest, FieldError> parse_completion(const SentJson& sent) {
   MYNAH_TRY(const FieldValues values, FieldValues::of_json(kTextTable, sent));
   MYNAH_TRY(CompletionRequest request, request_of(values));
-  const Json* prompt = values.find("prompt");
-  if (prompt != nullptr && prompt->is_array() && prompt->size() == 1) {
-    prompt = &prompt->front();
-  }
-  if (prompt == nullptr || !prompt->is_string() || prompt->get_ref<const std::string&>().empty()) {
-    return wrong_field("prompt", "prompt: wanted a text; several are several requests");
-  }
-  request.text = prompt->get<std::string>();
-  request.goes_on = true;
+  MYNAH_TRY(request.texts, read_prompts(values.find("prompt")));
   request.echo = values.flag("echo", false);
   request.chat.choice.alternatives = static_cast<int32_t>(values.number("logprobs", -1));
   MYNAH_TRY(request.chat.constraint, read_answer(values, nullptr));

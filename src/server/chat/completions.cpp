@@ -19,12 +19,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// What each reply begins with.
+std::vector<std::string> echoes_of(const CompletionRequest& request) {
+  std::vector<std::string> echoes;
+  for (const std::string& text : request.texts) {
+    echoes.insert(echoes.end(), request.echo ? static_cast<size_t>(request.replies) : 0, text);
+  }
+  return echoes;
+}
+
 // One answer.
 class CompletionAnswer {
  public:
   CompletionAnswer(const CompletionRequest& request, const Writing& writing, Exchange& exchange)
-      : form_(request.goes_on ? text_form(request.echo ? request.text : std::string())
-                              : chat_form()),
+      : form_(request.goes_on() ? text_form(echoes_of(request)) : chat_form()),
         id_(std::string(form_->id_prefix()) + exchange.head().work->id()),
         model_(writing.name) {}
 
@@ -49,14 +57,14 @@ class CompletionAnswer {
                          .count();
 };
 
-Json usage_of(const std::vector<WrittenReply>& replies) {
+Json usage_of(const std::vector<WrittenReply>& replies, int of_a_prompt) {
   std::vector<Generated> spent;
   int64_t thought = 0;
   for (const WrittenReply& one : replies) {
     spent.push_back(one.reply.spent);
     thought += one.reply.thought_tokens;
   }
-  return usage_json(spent, thought);
+  return usage_json(spent, static_cast<size_t>(of_a_prompt), thought);
 }
 
 // An answer in events, begun with the first word, so that what goes wrong before is told as an
@@ -67,6 +75,7 @@ class StreamedReplies final : public ReplyTaker {
                   Response head)
       : answer_(answer),
         with_usage_(request.with_usage),
+        of_a_prompt_(request.replies),
         exchange_(exchange),
         head_(std::move(head)) {}
 
@@ -93,7 +102,7 @@ class StreamedReplies final : public ReplyTaker {
   void end(const std::vector<WrittenReply>& replies) {
     if (with_usage_) {
       Json last = answer_.frame(answer_.form().part_object(), Json::array());
-      last["usage"] = usage_of(replies);
+      last["usage"] = usage_of(replies, of_a_prompt_);
       static_cast<void>(exchange_.write(event(json_text(last))));  // it may have left
     }
     static_cast<void>(exchange_.write(event("[DONE]")));
@@ -118,7 +127,7 @@ class StreamedReplies final : public ReplyTaker {
     if (!begun_.insert(number).second) {
       return {};
     }
-    Json beginning = answer_.form().beginning();
+    Json beginning = answer_.form().beginning(static_cast<size_t>(number));
     return beginning.is_null() ? Status()
                                : write(number, std::move(beginning), nullptr, Json::object());
   }
@@ -137,6 +146,7 @@ class StreamedReplies final : public ReplyTaker {
 
   CompletionAnswer& answer_;
   bool with_usage_;
+  int of_a_prompt_;  // replies
   Exchange& exchange_;
   Response head_;
   std::set<int> begun_;  // replies
@@ -156,13 +166,13 @@ void answer_whole(const CompletionRequest& request, const Writing& writing,
   }
   Json choices = Json::array();
   for (const WrittenReply& written : *replies) {
-    Json choice = answer.form().whole(written);
+    Json choice = answer.form().whole(written, choices.size());
     choice["index"] = choices.size();
     choice["finish_reason"] = finish_reason(written.reply.end);
     choices.push_back(std::move(choice));
   }
   Json whole = answer.frame(answer.form().object(), std::move(choices));
-  whole["usage"] = usage_of(*replies);
+  whole["usage"] = usage_of(*replies, request.replies);
   const ChatReply& first = replies->front().reply;
   whole["timings"] = timings_json(first.spent);
   if (!first.notes.empty()) {

@@ -73,7 +73,7 @@ class ChatForm final : public ReplyForm {
 
   [[nodiscard]] std::string_view part_object() const override { return "chat.completion.chunk"; }
 
-  [[nodiscard]] Json beginning() const override {
+  [[nodiscard]] Json beginning(size_t /*number*/) const override {
     return {{"delta", {{"role", "assistant"}, {"content", ""}}}, {"logprobs", nullptr}};
   }
 
@@ -85,7 +85,7 @@ class ChatForm final : public ReplyForm {
     return {{"delta", Json::object()}, {"logprobs", nullptr}};
   }
 
-  [[nodiscard]] Json whole(const WrittenReply& written) override {
+  [[nodiscard]] Json whole(const WrittenReply& written, size_t /*number*/) override {
     const ReplyMessage& said = written.reply.message;
     Json message = {{"role", "assistant"}, {"content", said.content}, {"refusal", nullptr}};
     if (!said.reasoning.empty()) {
@@ -102,7 +102,7 @@ class ChatForm final : public ReplyForm {
 // Thoughts are text here, as are calls: nothing is told apart.
 class TextForm final : public ReplyForm {
  public:
-  explicit TextForm(std::string echo) : echo_(std::move(echo)) {}
+  explicit TextForm(std::vector<std::string> echoes) : echoes_(std::move(echoes)) {}
 
   [[nodiscard]] std::string_view id_prefix() const override { return "cmpl-"; }
 
@@ -110,8 +110,8 @@ class TextForm final : public ReplyForm {
 
   [[nodiscard]] std::string_view part_object() const override { return "text_completion"; }
 
-  [[nodiscard]] Json beginning() const override {
-    return echo_.empty() ? Json() : Json{{"text", echo_}, {"logprobs", nullptr}};
+  [[nodiscard]] Json beginning(size_t number) const override {
+    return echoes_.empty() ? Json() : Json{{"text", echoes_[number]}, {"logprobs", nullptr}};
   }
 
   [[nodiscard]] Json part(const ChatDelta& delta) override {
@@ -120,8 +120,8 @@ class TextForm final : public ReplyForm {
 
   [[nodiscard]] Json ending() const override { return {{"text", ""}, {"logprobs", nullptr}}; }
 
-  [[nodiscard]] Json whole(const WrittenReply& written) override {
-    return {{"text", echo_ + written.reply.message.content},
+  [[nodiscard]] Json whole(const WrittenReply& written, size_t number) override {
+    return {{"text", (echoes_.empty() ? "" : echoes_[number]) + written.reply.message.content},
             {"logprobs", log_probabilities_by_list(written.tokens)}};
   }
 
@@ -148,7 +148,7 @@ class TextForm final : public ReplyForm {
             {"top_logprobs", std::move(top)}};
   }
 
-  std::string echo_;
+  std::vector<std::string> echoes_;
 };
 
 double per_second(int64_t tokens, double ms) {
@@ -162,8 +162,8 @@ std::unique_ptr<ReplyForm> chat_form() {
   return std::make_unique<ChatForm>();
 }
 
-std::unique_ptr<ReplyForm> text_form(std::string echo) {
-  return std::make_unique<TextForm>(std::move(echo));
+std::unique_ptr<ReplyForm> text_form(std::vector<std::string> echoes) {
+  return std::make_unique<TextForm>(std::move(echoes));
 }
 
 Json calls_json(std::span<const ToolCall> calls) {
@@ -190,16 +190,21 @@ std::string_view finish_reason(ReplyEnd end) {
   return "stop";
 }
 
-Json usage_json(std::span<const Generated> spent, int64_t thought_tokens) {
-  const Generated& first = spent.front();
+Json usage_json(std::span<const Generated> spent, size_t of_a_prompt, int64_t thought_tokens) {
+  int64_t read = 0;
+  int64_t cached = 0;
   int64_t written = 0;
-  for (const Generated& one : spent) {
-    written += one.tokens;
+  for (size_t i = 0; i < spent.size(); ++i) {
+    written += spent[i].tokens;
+    if (i % of_a_prompt == 0) {
+      read += spent[i].prompt_tokens;
+      cached += spent[i].cached_tokens;
+    }
   }
-  return {{"prompt_tokens", first.prompt_tokens},
+  return {{"prompt_tokens", read},
           {"completion_tokens", written},
-          {"total_tokens", first.prompt_tokens + written},
-          {"prompt_tokens_details", {{"cached_tokens", first.cached_tokens}}},
+          {"total_tokens", read + written},
+          {"prompt_tokens_details", {{"cached_tokens", cached}}},
           {"completion_tokens_details", {{"reasoning_tokens", thought_tokens}}}};
 }
 

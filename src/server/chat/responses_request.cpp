@@ -103,6 +103,10 @@ std::expected<Json, FieldError> messages_of(const Json* input, const std::string
     }
     const std::string type = item.contains("type") ? text_in(item, "type") : "message";
     if (type == "message") {
+      if (auto known = check_role(item, fmt::format("input[{}]", i)); !known) {
+        known.error().field = "input";
+        return std::unexpected(std::move(known).error());
+      }
       messages.push_back(
           {{"role", text_in(item, "role")}, {"content", item.value("content", Json(""))}});
     } else if (type == "function_call") {
@@ -125,6 +129,11 @@ std::expected<Json, FieldError> messages_of(const Json* input, const std::string
     }
   }
   return messages;
+}
+
+// As clients write it: 0.7, not the digits of the double nearest to the float.
+double as_written(float value) {
+  return std::stod(fmt::format("{}", value));
 }
 
 // text.format and reasoning.effort.
@@ -182,12 +191,12 @@ std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent
   repeat("metadata", Json::object());
   repeat("parallel_tool_calls", true);
   repeat("reasoning", {{"effort", nullptr}, {"summary", nullptr}});
-  repeat("temperature", completion.chat.choice.sampling.temperature);
+  repeat("temperature", as_written(completion.chat.choice.sampling.temperature));
   repeat("text", {{"format", {{"type", "text"}}}});
   repeat("tool_choice", "auto");
   repeat("tools", Json::array());
   repeat("truncation", "disabled");
-  repeat("top_p", completion.chat.choice.sampling.top_p);
+  repeat("top_p", as_written(completion.chat.choice.sampling.top_p));
   repeat("user", nullptr);
   return request;
 }

@@ -76,6 +76,8 @@ class OneReply final : public ChatObserver {
   Result<WrittenReply> end(ChatReply reply) {
     MYNAH_TRY_STATUS(tell({.said = calls_.finish(), .tokens = {}}));
     whole_.reply = std::move(reply);
+    whole_.reply.notes.insert(whole_.reply.notes.begin(), request_.notes.begin(),
+                              request_.notes.end());
     whole_.reply.message = std::move(message_);
     if (whole_.reply.end == ReplyEnd::Whole && !whole_.reply.message.calls.empty()) {
       whole_.reply.end = ReplyEnd::Calls;
@@ -156,17 +158,20 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
   // with each text and may be as long as a client likes.
   one.chat.owner = json_text({exchange.head().owner});
   one.chat.conversation = sha256_hex(std::as_bytes(std::span(request.chat.conversation)));
+  std::ranges::for_each(one.notes, [&](const ReplyNote& note) { taker.on_note(note); });
   std::vector<WrittenReply> all;
-  for (int number = 0; number < request.replies; ++number) {
+  const int most = request.replies * std::max(1, static_cast<int>(request.texts.size()));
+  for (int number = 0; number < most; ++number) {
     one.chat.choice.seed = request.chat.choice.seed + static_cast<uint64_t>(number);
     OneReply observer(one, writing, number, taker);
-    auto reply = one.goes_on ? model.go_on(one.text, one.chat, observer, exchange.stop())
-                             : model.reply(one.chat, observer, exchange.stop());
+    const auto text = static_cast<size_t>(number / request.replies);
+    auto reply = one.goes_on() ? model.go_on(one.texts[text], one.chat, observer, exchange.stop())
+                               : model.reply(one.chat, observer, exchange.stop());
     auto written = reply ? observer.end(*std::move(reply))
                          : Result<WrittenReply>(std::unexpected(std::move(reply).error()));
     if (!written) {
       Error error = std::move(written).error();
-      std::string field = observer.is_too_long() ? (one.goes_on ? "prompt" : "messages")
+      std::string field = observer.is_too_long() ? (one.goes_on() ? "prompt" : "messages")
                                                  : refused_part(request, error);
       return std::unexpected(WriteError{.error = std::move(error),
                                         .field = std::move(field),

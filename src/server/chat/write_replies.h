@@ -52,9 +52,9 @@ struct WriteError {
   std::string code;   // for programs; "": that of the error
 };
 
-// Writes as many replies as are asked for, one after the other: all but the first find their prompt
-// read. What was told before an error stays. InvalidInput with the code context_length_exceeded
-// where a prompt has no room; else as ChatModel refuses.
+// Writes as many replies as are asked for, one after the other, to one text after the other: all
+// but the first to each find their prompt read. What was told before an error stays. InvalidInput
+// with the code context_length_exceeded where a prompt has no room; else as ChatModel refuses.
 std::expected<std::vector<WrittenReply>, WriteError> write_replies(const CompletionRequest& request,
                                                                    const Writing& writing,
                                                                    ReplyTaker& taker,

@@ -172,11 +172,7 @@ class OpenAiMessages {
     Json all = Json::array();
     for (size_t i = 0; i < messages.size(); ++i) {
       const Json& message = messages[i];
-      if (!message.is_object()) {
-        return wrong_field("messages", fmt::format("messages[{}]: wanted an object with a role, "
-                                                   "found {}",
-                                                   i, shortened(message)));
-      }
+      MYNAH_TRY_STATUS(check_role(message, fmt::format("messages[{}]", i)));
       if (message.contains("images") && !message["images"].empty()) {
         return wrong_field("messages", fmt::format("messages[{}].images: no model here sees", i));
       }
@@ -256,8 +252,7 @@ std::expected<OllamaRequest, FieldError> parse_ollama_generate(const SentJson& s
   const std::string prompt = values.text("prompt");
   request.loads_only = prompt.empty();
   if (values.flag("raw", false)) {
-    completion.goes_on = true;
-    completion.text = prompt;
+    completion.texts = {prompt};
     return request;
   }
   if (const std::string system = values.text("system"); !system.empty()) {

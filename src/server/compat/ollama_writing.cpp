@@ -157,9 +157,20 @@ class Lines final : public ReplyTaker {
   bool begun_ = false;
 };
 
-// Refuses a context that the server could give and does not; what no context of this model could
-// be is passed over, as ollama does.
-Status check_context(const OllamaRequest& request, const Writing& writing, Response& head) {
+// Refuses tools that the model was taught nothing of: clients ask that of /api/show before.
+Status check_tools(const OllamaRequest& request, const Writing& writing) {
+  if (request.completion.chat.tools.empty() || writing.chat().prompt().takes_tools()) {
+    return {};
+  }
+  return fail(ErrorCode::Unsupported,
+              fmt::format("{} does not support tools: its chat template knows none. Wanted no "
+                          "tools, or a model of whose capabilities in POST /api/show they are one",
+                          writing.name));
+}
+
+// Refuses a context that the server could give and does not; of one that the model was not trained
+// for it has as much as it can, as ollama does, and that is said.
+Status check_context(const Writing& writing, OllamaRequest& request) {
   const LanguageFacts& facts = writing.chat().facts();
   if (!request.context || *request.context <= facts.context) {
     return {};
@@ -170,9 +181,11 @@ Status check_context(const OllamaRequest& request, const Writing& writing, Respo
                             "{}: start the server with a larger --chat-context",
                             *request.context, facts.context));
   }
-  CompletionRequest passed = request.completion;
-  passed.ignored.emplace_back("options.num_ctx");
-  name_writing(passed, writing, head);
+  request.completion.notes.push_back(
+      {.code = "context_is_smaller",
+       .text = fmt::format("options.num_ctx: {} tokens are wanted, and the model was trained for "
+                           "{}, which it has",
+                           *request.context, facts.trained_context)});
   return {};
 }
 
@@ -184,21 +197,23 @@ void load_or_let_go(Service& service, const OllamaRequest& request, OllamaAnswer
   const bool lets_go =
       work != nullptr && work->kept() && work->kept()->idle && work->kept()->idle->count() == 0;
   if (lets_go) {
-    if (const auto model = service.chats().model(name)) {
+    const auto model = service.chats().model(name);
+    if (model) {
       static_cast<void>(service.engine().unload(model->path));
     }
-    exchange.answer({.body = json_text(answer.nothing("unload")) + "\n"});
+    exchange.answer(model ? Response{.body = json_text(answer.nothing("unload")) + "\n"}
+                          : ollama_model_error(name, model.error()));
     return;
   }
   const auto writing = service.chats().writing(name, UnknownName::Refused);
   exchange.answer(writing ? Response{.body = json_text(answer.nothing("load")) + "\n"}
-                          : ollama_error(writing.error()));
+                          : ollama_model_error(name, writing.error()));
 }
 
 using ParseOllama = std::expected<OllamaRequest, FieldError> (*)(const SentJson& sent);
 
 void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& exchange) {
-  const auto request = parse(exchange.json());
+  auto request = parse(exchange.json());
   if (!request) {
     exchange.answer(ollama_error(request.error().error));
     return;
@@ -211,16 +226,19 @@ void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& excha
   }
   const auto writing = service.chats().writing(completion.model, UnknownName::Refused);
   if (!writing) {
-    exchange.answer(ollama_error(writing.error()));
+    exchange.answer(ollama_model_error(completion.model, writing.error()));
     return;
   }
   answer.loaded();
+  for (const Status& checked :
+       {check_tools(*request, *writing), check_context(*writing, *request)}) {
+    if (!checked) {
+      exchange.answer(ollama_error(checked.error()));
+      return;
+    }
+  }
   Response head;
   name_writing(completion, *writing, head);
-  if (const Status checked = check_context(*request, *writing, head); !checked) {
-    exchange.answer(ollama_error(checked.error()));
-    return;
-  }
   if (completion.stream) {
     head.type = "application/x-ndjson";
     Lines lines(answer, exchange, std::move(head));

@@ -1,5 +1,6 @@
 #include "server/http/json_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -67,7 +68,8 @@ std::string json_fault(std::string_view text) {
     const auto json = nlohmann::ordered_json::parse(text);
     static_cast<void>(json);
   } catch (const nlohmann::ordered_json::parse_error& error) {
-    return fmt::format("what is no JSON near byte {} of {}", error.byte, text.size());
+    return fmt::format("what is no JSON near byte {} of {}", std::min(error.byte, text.size()),
+                       text.size());
   } catch (const nlohmann::ordered_json::exception&) {
     return "JSON with a number that is too large";
   }
