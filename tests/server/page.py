@@ -163,6 +163,7 @@ class Checks:
         self.browser.until(lambda: len(self.browser.run("return document.querySelectorAll('#said .text')[3].textContent")) > 20)
         self.browser.click("#stop")
         self.browser.until(lambda: self.browser.run("return document.querySelectorAll('#said .state')[3].textContent") == "stopped")
+        assert self.browser.run("return document.querySelector('#stop').offsetParent === null"), "it is shown while there is something to stop"
         self.browser.screenshot(f"{self.folder}/chat.png")
         self.browser.click("#new-chat")
         assert not self.browser.text("#said")
