@@ -155,6 +155,10 @@ class Checks:
             (["--model", "nosuch"], 2, "nosuch"),
             (["--model", "/no/such.gguf"], 3, "found nothing at /no/such.gguf"),
             (["--model", str(wrong)], 2, "text.gguf"),
+            (["--chat-model", str(wrong)], 2, "text.gguf"),
+            (["--embedding-model", str(wrong)], 2, "text.gguf"),
+            (["--key-file", "/no/keys.json"], 3, "--key-file: cannot open /no/keys.json"),
+            (["--key-file", self.folder()], 3, "mynah keys add NAME"),
             (["--vad-model", "silero"], 3, "`mynah pull silero`"),
             (["--vad-model", "nosuch"], 2, "nosuch"),
             (["--voice-model", "kokoro"], 3, "`mynah pull kokoro`"),
@@ -178,6 +182,13 @@ class Checks:
             said = "".join(server.log)
             assert "there is no model that hears here" in said and "mynah pull tiny.en" in said, said
             assert "--alias whisper-1=small: the model small is not on this machine" in said and "mine" not in said and "alloy" not in said, said
+
+    def check_a_file_without_a_key_is_said(self):
+        keys = pathlib.Path(self.folder(), "keys.json")
+        keys.write_text('{"keys": []}')
+        with Running(self.program, self.folder(), "--key-file", str(keys)) as server:
+            assert f"{keys} has no key" in "".join(server.log), server.log
+            assert server.ask("/v1/models")[0] == 200
 
     def check_a_port_that_is_taken_is_named(self):
         folder = self.folder()
