@@ -1,5 +1,6 @@
 // Opens what makes vectors, by its architecture, and has it make some.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "chat/embedding_model.h"
@@ -24,14 +25,18 @@ class BertEmbeddings final : public EmbeddingModel {
   [[nodiscard]] const EmbeddingFacts& facts() const override { return facts_; }
 
   [[nodiscard]] Result<std::vector<float>> embed(const TokenTexts& texts) const override {
-    return or_device_error([&] {
+    return or_device_error([&]() -> Result<std::vector<float>> {
       std::vector<int32_t> tokens;
       Lengths lengths;
       for (const auto& text : texts) {
         tokens.insert(tokens.end(), text.begin(), text.end());
         lengths.add(std::ssize(text));
       }
-      return model_->pool(model_->forward(tokens, lengths), lengths);
+      std::vector<float> vectors = model_->pool(model_->forward(tokens, lengths), lengths);
+      if (!std::ranges::all_of(vectors, [](float value) { return std::isfinite(value); })) {
+        return fail(ErrorCode::Device, "it computed vectors that are no numbers (NaN)");
+      }
+      return vectors;
     });
   }
 
