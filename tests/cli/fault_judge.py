@@ -20,6 +20,7 @@ DEADLINES = {"hang": 2.0, "stop": 1.0}
 SIGN_OF_LIFE_S = 10.0
 WRITES = ("llm", "llm.lower")  # stages of what writes a text
 SLOW = "took"  # begins what time_fault() says
+AT_ONCE = ("vad", "embed")  # stages that do all pieces in one call
 ALLOWED = re.compile(r"(\d+) are allowed")
 
 
@@ -108,14 +109,14 @@ def fallback_fault(outcome, first, second, stage, kind, call, others):
         doubts = re.search(r"may be wrong too: (.*)", moves[0]["reason"])
         if stage == "vad" and doubts and not re.match(r"speech from [\d.]+ to [\d.]+ s of ", doubts[1]):
             return f"the pieces that may be wrong are not named: '{doubts[0]}'"
-        return wrong_fault(outcome, first, second, moves[0]["reason"], 1 if stage == "vad" else call)
+        return wrong_fault(outcome, first, second, moves[0]["reason"], 1 if stage in AT_ONCE else call)
     if stage in WRITES:
         return answer_fault(outcome, first, call - 1)
     count = split_among(outcome.pieces, first.pieces, second.pieces, between)
     if count is None:
         return "what was given out is not the first device's up to a point and the second's from there"
-    # A call of `vad` is a piece of the recording, of the others one of the pieces of the result.
-    if stage != "vad" and count != call - 1:
+    # A call of `vad` is a piece of the recording, one of `embed` all texts, of the others one of the pieces of the result.
+    if stage not in AT_ONCE and count != call - 1:
         return f"{count} pieces are of the device that failed, wanted the {call - 1} before the fault"
     return None
 
@@ -195,7 +196,7 @@ def refusal_fault(outcome, first, stage, kind, call):
         return None if "may be wrong too" in outcome.err else f"what may be wrong is not named: {outcome.err}"
     if given != first.pieces[:len(given)]:
         return "what was given out is not the first device's"
-    if stage != "vad" and len(given) != call - 1:
+    if stage not in AT_ONCE and len(given) != call - 1:
         return f"{len(given)} pieces were given out, wanted the {call - 1} before the fault"
     if given and outcome.resume_at() is None:
         return "where to go on is not told"

@@ -1,7 +1,7 @@
 """Every kind of fault at every stage on every kind of device asked for: does the request survive, or is it refused rightly?
 
 usage: fault_matrix.py MYNAH PLACE_TOOL DRIVER [--all] [--only TEXT] [--jobs N]. Without --all each kind meets each stage once and each
-device several times, and `mynah vad` a few of them; with it every cell runs, and a table is printed. Skipped without real weights.
+device several times, and `mynah vad` and `mynah embed` a few of them; with it every cell runs, and a table is printed. Skipped without real weights.
 """
 import argparse
 import tempfile
@@ -27,8 +27,9 @@ PLANNED = list(APART)[-1]
 SHARED_OUT = [f"tts.acoustic={one},tts.vocoder={other} --storage i8" for one, other in (("cpu", "cuda:0"), ("cuda:0", "cpu"))]
 # The call that fails: behind the first commit; and the first of all, where nothing was given out yet.
 CALLS = [2, 1]
-# Of `mynah vad`, where not every cell runs: what shows itself in numbers alone, and what ends the worker.
-FEW_OF_VAD = ["wrong", "nan", "crash"]
+# Of what is done in one call, where not every cell runs: what shows itself in numbers alone, and what ends the worker.
+AT_ONCE = {"vad": "vad", "embed": "embed"}  # verb: stage
+FEW_AT_ONCE = ["wrong", "nan", "crash"]
 FEW_APART = ["crash", "wrong"]
 
 
@@ -53,6 +54,7 @@ def prepare_whole(rig, verbs, checks):
     if "chat" in verbs:
         texts = {device: letters_of(references["chat", device].pieces) for device in ("cpu", "simt:0", "cuda:0")}
         checks.append(("chat: each device writes the same text", None if len(set(texts.values())) == 1 else str(texts)))
+    if {"chat", "embed"} & set(verbs):
         rig.favour("cuda:0")  # of so small a model a token takes the processor microseconds: a thousand times is not enough
     rig.favour("cuda:0")
     for verb in verbs:
@@ -118,9 +120,10 @@ def cells(everything):
                 yield from ((verb, kind, stage, asked, call) for asked in devices for call in CALLS)
             else:
                 yield verb, kind, stage, devices[(i + j) % len(devices)], CALLS[(i + j // 2) % 2]
-    for kind in KINDS if everything else FEW_OF_VAD:
-        for asked in devices if everything else ["simt:0,cpu", "cuda"]:
-            yield "vad", kind, "vad", asked, 1
+    for verb, stage in AT_ONCE.items():
+        for kind in KINDS if everything else FEW_AT_ONCE:
+            for asked in devices if everything else ["simt:0,cpu", "cuda"]:
+                yield verb, kind, stage, asked, 1
     for i, (asked, (verb, _)) in enumerate(APART.items()):
         stages = [stage for stage, whose in STAGES.items() if whose == verb and stage != "vad"]
         stages += ["llm.lower"] if verb == "chat" else []
@@ -146,7 +149,7 @@ def fault_of(cell, outcome, first, second, others):
 
 def print_table(results):
     """kind by stage; in each cell a mark for each device asked for."""
-    columns = [(verb, stage) for stage, verb in STAGES.items()] + [("chat", "llm.lower"), ("vad", "vad")]
+    columns = [(verb, stage) for stage, verb in STAGES.items()] + [("chat", "llm.lower")] + list(AT_ONCE.items())
     print("\n| | " + " | ".join(f"{verb}: {stage}" for verb, stage in columns) + " |\n|---|" + "---|" * len(columns))
     for kind in KINDS:
         row = []

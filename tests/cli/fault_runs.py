@@ -3,7 +3,8 @@
 The recording is three pieces of speech with silence between them, each a window of a small Whisper; the text is three
 sentences, spoken by hibari. What one device makes of a piece differs from what another makes of it, in its last digits,
 so that a result shows piece by piece who computed it. `mynah vad` hears the pieces as three recordings at once. `mynah chat` answers
-with the likeliest letters of a small language model: a piece is a letter and how likely it was.
+with the likeliest letters of a small language model: a piece is a letter and how likely it was. `mynah embed` makes vectors of three
+texts at once.
 """
 import concurrent.futures
 import dataclasses
@@ -27,6 +28,7 @@ SPEECH_S, SILENCE_S = 0.7, 2.5
 PIECE_S = SPEECH_S + 2 * SILENCE_S
 TEXT = "A bird sings. Two go. Stop."
 QUESTION, LETTERS = "Which letters?", 6
+EMBEDDER, TEXTS = pathlib.Path(__file__).parent.parent / "models/bert/golden/tiny", ("the cat", "sat on the mat", "abc")
 SILERO = WEIGHTS / "silero/silero_vad_16k.safetensors"
 HIBARI = WEIGHTS / "hibari"
 RATE_HZ = 16000
@@ -67,6 +69,7 @@ class Outcome:
 
     def moves(self):
         for found in reversed(self.objects):
+            found = found.get("total", found)
             if isinstance(found.get("placement"), dict):
                 return found["placement"]["moves"]
         return []
@@ -128,6 +131,12 @@ def pieces_of_answer(objects):
     return pieces + [None] * (LETTERS - len(pieces))
 
 
+def pieces_of_vectors(objects):
+    """The vector of each text."""
+    vectors = [found["embedding"] for found in objects if "embedding" in found]
+    return vectors + [None] * (PIECES - len(vectors))
+
+
 def segments():
     """Shared memory with a name of mynah's: there is to be none, whatever other programs have meanwhile."""
     return {name for name in os.listdir("/dev/shm") if "mynah" in name}
@@ -187,6 +196,8 @@ class Rig:
         if verb == "chat":
             return [self.program, "chat", "--device", device, "--model", self.writer, "--grammar", self.grammar, "--temperature", "0",
                     "--frequency-penalty", "2", "--max-tokens", LETTERS, "--threads", "1", "--json", "--logprobs", "20", *flags, QUESTION]
+        if verb == "embed":
+            return [self.program, "embed", "--device", device, "--model", EMBEDDER, "--threads", "1", "--json", *flags, *TEXTS]
         return [self.program, "speak", "--loudness", "none", "--device", device, "--model", "hibari", *storage, "--threads", "1",
                 "--json", *flags,
                 "--out", home / "out.wav", TEXT]
@@ -210,7 +221,8 @@ class Rig:
         objects = [json.loads(line) for line in out.splitlines()]
         sound = home / ("out.wav" if (home / "out.wav").exists() else "out.wav.partial")
         pieces = {"transcribe": lambda: pieces_of_text(objects), "vad": lambda: pieces_of_speech(objects, self.parts),
-                  "speak": lambda: pieces_of_sound(objects, sound), "chat": lambda: pieces_of_answer(objects)}[verb]()
+                  "speak": lambda: pieces_of_sound(objects, sound), "chat": lambda: pieces_of_answer(objects),
+                  "embed": lambda: pieces_of_vectors(objects)}[verb]()
         outcome = Outcome(process.returncode, out, err, seconds, pieces, objects, self.leftovers(home, shared))
         if not warm:
             shutil.rmtree(home)
@@ -238,11 +250,11 @@ class Rig:
 
 
 class Rigs:
-    """One for what hears, one for what speaks and one for what writes, so that their proofs can be made side by side."""
+    """One for what hears, one for what speaks and one each for what reads texts, so that their proofs can be made side by side."""
 
-    def __init__(self, program, tool, driver, folder, wanted=("transcribe", "vad", "speak", "chat")):
+    def __init__(self, program, tool, driver, folder, wanted=("transcribe", "vad", "speak", "chat", "embed")):
         self.sides = {}
-        for verbs in (("transcribe", "vad"), ("speak",), ("chat",)):
+        for verbs in (("transcribe", "vad"), ("speak",), ("chat",), ("embed",)):
             if not set(verbs) & set(wanted):
                 continue
             (home := pathlib.Path(folder) / verbs[0]).mkdir()
