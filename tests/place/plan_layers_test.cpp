@@ -60,6 +60,25 @@ TEST(PlanLayers, WhatACardHasNoRoomForIsTriedInTwoParts) {
   EXPECT_EQ(plan.stages[0].bytes, (450 + 10 + 200) * test::kMegabyte);
 }
 
+// It was proven there, and beside it there is no room for its texts.
+TEST(PlanLayers, SoIsWhatWouldFitWithoutItsTexts) {
+  PlanInput input = too_large_for_a_card();
+  input.excluded.clear();
+  input.devices = {memory("cpu", 4000), memory("cuda:0", 1000)};
+  input.measurements.push_back(took(kLlmLower, "cuda:0", {}, 0, 0));
+  input.measurements.push_back(took(kLlmStage, "cuda:0", {}, 4, 950));
+  std::vector<std::string> tried;
+  EXPECT_THAT(placed(planned(input, 19, 3, tried)),
+              ElementsAre("llm.lower on cpu", "llm on cuda:0"));
+  EXPECT_THAT(tried, ElementsAre("cpu,cuda:0"));
+  // With room for all of it nothing is tried.
+  input.apart.clear();
+  input.devices[1] = memory("cuda:0", 1400);
+  EXPECT_THAT(placed(planned(input, 19, 3, tried)),
+              ElementsAre("llm.lower on cuda:0", "llm on cuda:0"));
+  EXPECT_EQ(tried.size(), 1U);
+}
+
 TEST(PlanLayers, BothPartsHaveRoomForTheSameTexts) {
   PlanInput input = too_large_for_a_card(600);
   std::vector<std::string> tried;

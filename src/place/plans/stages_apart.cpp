@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "place/terms/device_name.h"
+#include "place/terms/kind.h"
 
 namespace mynah::place {
 namespace {
@@ -202,6 +203,8 @@ std::vector<StagesApart> imagine_apart(const PlanInput& input) {
         StagesApart stages;
         for (size_t i = 0; i < own.size(); ++i) {
           if (auto one = imagine_stage(input, own[i], i == here ? "cpu" : other)) {
+            // What was measured is the whole's: how much of it a part takes is not known.
+            one->bytes = facts_of(own.front().choices.stage).only_apart ? 0 : one->bytes;
             stages.push_back(*std::move(one));
           }
         }
