@@ -137,9 +137,7 @@ TEST_F(ChatServer, AFormIsKeptToThoughAllOfItsTokensAreBanned) {
 TEST_F(ChatServer, ACallThatMustComeComes) {
   serve(chat_options());
   const std::string more =
-      std::string(R"("max_tokens": 200, "tool_choice": "required", "parallel_tool_calls": false,
-                     "tools": [)") +
-      kLamp + "]";
+      std::string(R"("max_tokens": 200, "tool_choice": "required", "tools": [)") + kLamp + "]";
   const OrderedJson whole = told("/v1/chat/completions", conversation(more));
   ASSERT_TRUE(whole.contains("choices")) << whole.dump();
   const OrderedJson& choice = whole["choices"][0];
@@ -251,10 +249,9 @@ TEST_F(ChatServer, WhatWasReadIsSharedWithinAKeyAndNeverAcross) {
   };
   EXPECT_EQ(cached("one-key-of-this-test", ""), 0);
   EXPECT_GT(cached("one-key-of-this-test", ""), 30);
-  EXPECT_EQ(cached("another-key-of-this-test", ""), 0);
-  EXPECT_EQ(cached("one-key-of-this-test", R"(, "user": "cat")"), 0);
+  EXPECT_EQ(cached("another-key-of-this-test", R"(, "user": "cat")"), 0);
   EXPECT_GT(cached("one-key-of-this-test", R"(, "user": "cat")"), 30);
-  EXPECT_EQ(cached("one-key-of-this-test", R"(, "prompt_cache_key": "cat")"), 0);
+  EXPECT_GT(cached("one-key-of-this-test", R"(, "prompt_cache_key": "cat")"), 30);
 }
 
 // A conversation of so many turns, each a line of 40 letters.
@@ -390,7 +387,6 @@ TEST_F(ChatServer, ResponsesAreItemsAndEventsOfThem) {
                                 "arguments": "{}"},
                                {"type": "function_call_output", "call_id": "a", "output": "b"}],
                                "temperature": 0, "tool_choice": "required", "max_output_tokens": 200,
-                               "parallel_tool_calls": false,
                                "tools": [{"type": "function", "name": "f",
                                           "parameters": {"const": {"x": 1}}}]})");
   ASSERT_TRUE(called.contains("output")) << called.dump();

@@ -16,9 +16,10 @@ inline constexpr Field kToolChoice = {
     .name = "tool_choice",
     .type = FieldType::Any,
     .help = "auto, none, required, or an object with a function's name."};
-inline constexpr Field kSeveralCalls = {.name = "parallel_tool_calls",
-                                        .type = FieldType::Flag,
-                                        .help = "False: one call in a reply at most."};
+inline constexpr Field kSeveralCalls = {
+    .name = "parallel_tool_calls",
+    .type = FieldType::Flag,
+    .help = "False, or not told where a call must come: one call in a reply at most."};
 inline constexpr Field kReasoning = {
     .name = "reasoning",
     .type = FieldType::Any,

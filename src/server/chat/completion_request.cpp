@@ -356,11 +356,12 @@ std::expected<CompletionRequest, FieldError> parse_chat_completion(const SentJso
     return wrong_field("top_logprobs", "top_logprobs: wanted logprobs true beside it");
   }
   MYNAH_TRY(request.chat.tools, read_tools(values.find("tools")));
-  request.chat.one_call = !values.flag("parallel_tool_calls", true);
   MYNAH_TRY(const ToolChoice choice, read_tool_choice(values.find("tool_choice")));
   MYNAH_TRY(auto answer, read_answer(values, values.find("response_format")));
   MYNAH_TRY(AnswerRules rules, answer_rules(request.chat.tools, choice, std::move(answer)));
   apply(std::move(rules), choice, request);
+  // Small models that must call write the same call again and again.
+  request.chat.one_call = !values.flag("parallel_tool_calls", !request.chat.must_call.has_value());
   MYNAH_TRY(request.chat.thinking, read_thinking(values));
   if (const auto effort = effort_of(values.text("reasoning_effort"))) {
     request.chat.thinking.effort = *effort;

@@ -173,7 +173,6 @@ std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent
   CompletionRequest& completion = request.completion;
   completion.model = values.text("model");
   completion.stream = values.flag("stream", false);
-  completion.chat.one_call = !values.flag("parallel_tool_calls", true);
   MYNAH_TRY(completion.chat.choice, read_choice(values));
   completion.chat.choice.most_tokens = static_cast<int64_t>(values.number("max_output_tokens", 0));
   completion.chat.conversation = json_text({values.text("user"), values.text("prompt_cache_key")});
@@ -182,6 +181,9 @@ std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent
   MYNAH_TRY(completion.chat.tools, read_flat_tools(values.find("tools")));
   MYNAH_TRY(const ToolChoice choice, read_tool_choice(values.find("tool_choice")));
   MYNAH_TRY_STATUS(read_objects(values, choice, completion));
+  // Small models that must call write the same call again and again.
+  completion.chat.one_call =
+      !values.flag("parallel_tool_calls", !completion.chat.must_call.has_value());
   const auto repeat = [&](const char* name, Json initial) {
     const Json* const found = values.find(name);
     request.echoed[name] = found == nullptr ? std::move(initial) : *found;
