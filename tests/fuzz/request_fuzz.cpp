@@ -59,14 +59,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (const auto& chat : {parse_chat_completion(sent), parse_completion(sent)}) {
     MYNAH_CHECK(chat || !chat.error().error.message.empty(), "an error says what is wrong");
-    MYNAH_CHECK(!chat || (chat->replies >= 1 && (chat->goes_on || !chat->chat.messages.empty())),
+    MYNAH_CHECK(!chat || (chat->replies >= 1 && (chat->goes_on() || !chat->chat.messages.empty())),
                 "there is something to reply to");
   }
   for (const auto& asked : {parse_ollama_chat(sent), parse_ollama_generate(sent)}) {
     MYNAH_CHECK(asked || !asked.error().error.message.empty(), "an error says what is wrong");
   }
   if (const auto responses = parse_responses(sent)) {
-    MYNAH_CHECK(!responses->completion.goes_on, "it is a conversation");
+    MYNAH_CHECK(!responses->completion.goes_on(), "it is a conversation");
   }
   const auto input = sent.object.find("input");
   if (const auto embedded = input == sent.object.end() ? std::expected<EmbeddedTexts, FieldError>()
