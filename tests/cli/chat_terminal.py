@@ -111,7 +111,7 @@ def main():
         check("and it asks again", terminal.wait_for("> ", at))
         terminal.type("\x04")
         try:
-            code = terminal.process.wait(60)
+            code = terminal.process.wait(300)
         except subprocess.TimeoutExpired:
             code = "none: it went on"
         checks.add("Ctrl-D leaves", None if code == 0 else f"exit code {code}: {terminal.shown[-300:]!r}")
@@ -126,7 +126,7 @@ def main():
             ended.look(0.5)
             ended.process.send_signal(number)
             try:
-                code = ended.process.wait(60)
+                code = ended.process.wait(300)
             except subprocess.TimeoutExpired:
                 code = "none: it went on"
             ended.process.kill()

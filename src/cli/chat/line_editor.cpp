@@ -14,6 +14,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#ifdef MYNAH_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
+
 #include "base/check.h"
 #include "text/utf8.h"
 
@@ -166,6 +170,9 @@ LineEditor::LineEditor(std::string history, Interrupts& interrupts, Complete com
   el_set(state.editor, EL_PROMPT, &State::show_prompt);
   el_set(state.editor, EL_GETCFN, &State::get_character);
   el_set(state.editor, EL_EDITOR, "emacs");
+#ifdef MYNAH_ADDRESS_SANITIZER
+  const __lsan::ScopedDisabler copies;  // libedit keeps those of names and helps for good
+#endif
   el_set(state.editor, EL_ADDFN, "take-paste", "Takes what is pasted", &State::take_paste);
   el_set(state.editor, EL_ADDFN, "pass-over", "Does nothing", &State::pass_over);
   el_set(state.editor, EL_ADDFN, "go-on", "Goes on with a command", &State::go_on);
