@@ -33,13 +33,9 @@ Status check_is_no_path(const std::string& what, const std::string& name) {
 // "tiny.en" of ".../models/tiny.en/model.gguf", of a folder ".../tiny.en" and of a file
 // ".../tiny.en.gguf".
 std::string name_of(const std::string& path) {
-  namespace fs = std::filesystem;
-  const fs::path file(path);
-  std::error_code ignored;  // what is not there is no folder
-  if (file.filename() == "model.gguf") {
-    return file.parent_path().filename().string();
-  }
-  return (fs::is_directory(file, ignored) ? file.filename() : file.stem()).string();
+  const std::filesystem::path file(path);
+  return file.filename() == "model.gguf" ? file.parent_path().filename().string()
+                                         : engine::name_of_path(path);
 }
 
 // The store's models as far as their folders tell: another text where something came or went.
