@@ -41,6 +41,8 @@ SENTENCES = [
     ("a process that lets go of it", r"^\d+( is asked to let go)", r"{number}\1"),
     ("where a language model fits", r"(; needs [^;\n]*; )(?:fits|does not fit)[^\n]*", r"\1{room}"),
     ("the same in JSON", r'("room":)\[[^\]]*\]', r"\1{room}"),
+    ("how many errors are known", r"\b\d+( known errors:)", r"{number}\1"),
+    ("the same in JSON", r'("errors":)\d+(,"program_date")', r"\1{number}\2"),
     ("free memory", r"\d+(?:\.\d+)? of (\d+(?:\.\d+)? [GM]B)", r"{free} of \1"),
 ]
 PATTERNS = [(re.compile(pattern, re.MULTILINE), instead) for _, pattern, instead in SENTENCES]
