@@ -87,14 +87,7 @@ ConfigId Configs::over_unknown(SetId set) {
   return intern_config(group, false, false);
 }
 
-ConfigId Configs::step_class(ConfigId config, size_t byte_class) {
-  if (config <= kDead) {
-    return config;
-  }
-  const size_t place = (static_cast<size_t>(config) * automaton_.classes()) + byte_class;
-  if (next_[place] != kNotMade) {
-    return next_[place];
-  }
+ConfigId Configs::make_step(ConfigId config, size_t byte_class) {
   const uint8_t byte = automaton_.member(byte_class);
   std::vector<Pending> pending;
   for (const Group& group : groups(config)) {
@@ -113,7 +106,7 @@ ConfigId Configs::step_class(ConfigId config, size_t byte_class) {
   }
   const ConfigId next = pending.empty() ? kDead : close(std::move(pending));
   if (next != kNoWork) {
-    next_[place] = next;
+    next_[(static_cast<size_t>(config) * automaton_.classes()) + byte_class] = next;
   }
   return next;
 }

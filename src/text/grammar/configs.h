@@ -68,7 +68,13 @@ class Configs {
     return step_class(config, automaton_.class_of(byte));
   }
 
-  [[nodiscard]] ConfigId step_class(ConfigId config, size_t byte_class);
+  [[nodiscard]] ConfigId step_class(ConfigId config, size_t byte_class) {
+    if (config <= kDead) {
+      return config;
+    }
+    const ConfigId next = next_[(static_cast<size_t>(config) * automaton_.classes()) + byte_class];
+    return next != kNotMade ? next : make_step(config, byte_class);
+  }
 
   // Allows for kMostWork from here on.
   void refill() { work_left_ = kMostWork; }
@@ -134,6 +140,8 @@ class Configs {
 
   // Follows empty steps, ends of rules and calls until only bytes lead on.
   [[nodiscard]] ConfigId close(std::vector<Pending> pending);
+
+  [[nodiscard]] ConfigId make_step(ConfigId config, size_t byte_class);
 
   // States reached from `states` within one rule: those that read a byte, and the calls.
   struct Reached {

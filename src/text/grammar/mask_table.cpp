@@ -22,41 +22,56 @@ std::string shown(std::string_view bytes, size_t at) {
                                     : fmt::format("0x{:02X}", byte);
 }
 
-// Walks a trie from a config on. `visit` gets each node that is reached, with the configs behind
-// and before its byte, and says whether to go into its subtree; the walk ends early, with false,
-// where there is no work left.
-template <class Visit>
-bool walk(Configs& configs, ConfigId config, const TokenTrie& trie, Visit visit) {
-  std::vector<ConfigId> path(trie.longest() + size_t{1}, Configs::kDead);
-  path[0] = config;
+// A node of the path that a walk is on, and the config behind it.
+struct Visited {
+  ConfigId config = Configs::kDead;
+  uint32_t node = 0;
+  bool escaped = false;  // the rules over an unknown stack may have ended here, or above
+};
+
+// Walks a trie from a config on, into all that leads on: `take` gets the tokens that it comes by,
+// many at once, and `leave` each node whose subtree is left out, with the path above it: path[0] is
+// the config's own place, path[depth - 1] the node's parent. Ends early, with false, where there is
+// no work left.
+template <class Take, class Leave>
+bool walk(Configs& configs, ConfigId config, const TokenTrie& trie, Take take, Leave leave) {
+  std::vector<Visited> path(trie.longest() + size_t{1});
+  path[0] = {.config = config, .node = 0, .escaped = configs.escapes(config)};
+  uint32_t taken = 0;  // nodes before it are dealt with, those up to the one at hand lead on
   for (uint32_t node = 0; node < trie.size();) {
     const uint32_t depth = trie.depth(node);
-    const ConfigId next = configs.step(path[depth - 1], trie.byte(node));
-    if (next == Configs::kNoWork) {
+    const Visited& above = path[depth - 1];
+    const ConfigId next = configs.step(above.config, trie.byte(node));
+    if (next > Configs::kDead) {
+      path[depth] = {next, node, above.escaped || configs.escapes(next)};
+      ++node;
+    } else if (next == Configs::kNoWork) {
       return false;
+    } else {
+      take(trie.tokens(taken, node));
+      leave(node, std::span(path).first(depth));
+      node = taken = trie.end(node);
     }
-    path[depth] = next;
-    node = visit(node, next, path[depth - 1]) ? node + 1 : trie.end(node);
   }
+  take(trie.tokens(taken, trie.size()));
   return true;
 }
 
-// Collects nodes of a trie, with the nodes above each.
+// Collects subtrees of a trie, with the nodes above each.
 class SubTrie {
  public:
-  explicit SubTrie(const TokenTrie& from) : from_(from), path_(from.longest() + size_t{1}) {}
+  explicit SubTrie(const TokenTrie& from) : from_(from) {}
 
-  // The node that the walk is at.
-  void pass(uint32_t node) { path_[from_.depth(node)] = node; }
-
-  void add_subtree(uint32_t node) {
-    const uint32_t depth = from_.depth(node);
-    while (!taken_.empty() && (taken_.size() >= depth || path_[taken_.size()] != taken_.back())) {
+  // `path`: as walk() has it.
+  void add_subtree(uint32_t node, std::span<const Visited> path) {
+    const size_t depth = path.size();
+    while (!taken_.empty() &&
+           (taken_.size() >= depth || path[taken_.size()].node != taken_.back())) {
       taken_.pop_back();
     }
-    for (auto above = static_cast<uint32_t>(taken_.size() + 1); above < depth; ++above) {
-      trie_.append(from_, path_[above], false);
-      taken_.push_back(path_[above]);
+    for (size_t above = taken_.size() + 1; above < depth; ++above) {
+      trie_.append(from_, path[above].node, false);
+      taken_.push_back(path[above].node);
     }
     for (uint32_t inner = node; inner < from_.end(node); ++inner) {
       trie_.append(from_, inner, true);
@@ -70,7 +85,6 @@ class SubTrie {
 
  private:
   const TokenTrie& from_;
-  std::vector<uint32_t> path_;   // by depth
   std::vector<uint32_t> taken_;  // nodes of the path that were added as such, from depth 1
   TokenTrie trie_;
 };
@@ -136,21 +150,12 @@ const Classified* MaskTable::classify(Generation& generation, SetId set) const {
   const TokenTrie& trie = takes_plain ? vocabulary_.trie_of_others() : vocabulary_.trie();
   TokenSet allowed = takes_plain ? vocabulary_.plain() : TokenSet(vocabulary_.mask_words());
   SubTrie uncertain(trie);
-  // Whether the rule could end before the byte at this depth.
-  std::vector<uint8_t> escaped(trie.longest() + size_t{1}, 0);
-  const bool is_whole =
-      walk(configs, start, trie, [&](uint32_t node, ConfigId next, ConfigId before) {
-        const uint32_t depth = trie.depth(node);
-        escaped[depth] = escaped[depth - 1] | configs.escapes(before);
-        uncertain.pass(node);
-        if (next > Configs::kDead) {
-          allowed.add(trie.tokens(node));
-          return true;
+  const bool is_whole = walk(
+      configs, start, trie, [&](std::span<const int32_t> tokens) { allowed.add(tokens); },
+      [&](uint32_t node, std::span<const Visited> path) {
+        if (path.back().escaped) {
+          uncertain.add_subtree(node, path);
         }
-        if (escaped[depth] != 0) {
-          uncertain.add_subtree(node);
-        }
-        return false;
       });
   if (!is_whole) {
     return nullptr;
@@ -164,12 +169,12 @@ const Classified* MaskTable::classify(Generation& generation, SetId set) const {
 
 bool MaskTable::add_uncertain(Configs& configs, ConfigId config, const TokenTrie& trie,
                               std::span<uint32_t> bits) const {
-  return walk(configs, config, trie, [&](uint32_t node, ConfigId next, ConfigId /*before*/) {
-    if (next > Configs::kDead) {
-      std::ranges::for_each(trie.tokens(node), [&](int32_t token) { set_token_bit(bits, token); });
-    }
-    return next > Configs::kDead;
-  });
+  return walk(
+      configs, config, trie,
+      [&](std::span<const int32_t> tokens) {
+        std::ranges::for_each(tokens, [&](int32_t token) { set_token_bit(bits, token); });
+      },
+      [](uint32_t /*node*/, std::span<const Visited> /*path*/) {});
 }
 
 Status MaskTable::mask(Place& place, std::span<uint32_t> bits) const {

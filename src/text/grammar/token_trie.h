@@ -27,7 +27,12 @@ class TokenTrie {
 
   // Tokens that end at the node.
   [[nodiscard]] std::span<const int32_t> tokens(uint32_t node) const {
-    return std::span(tokens_).subspan(first_[node], first_[node + 1] - first_[node]);
+    return tokens(node, node + 1);
+  }
+
+  // Tokens that end at nodes from `first` on and before `last`.
+  [[nodiscard]] std::span<const int32_t> tokens(uint32_t first, uint32_t last) const {
+    return std::span(tokens_).subspan(first_[first], first_[last] - first_[first]);
   }
 
   [[nodiscard]] uint32_t longest() const { return longest_; }
