@@ -105,6 +105,30 @@ ChatRequest request_of(const std::string& form, int salt) {
   return request;
 }
 
+// A plain one with a prompt as long.
+ChatRequest plain_of(const ChatRequest& request) {
+  ChatRequest plain = request;
+  plain.constraint.reset();
+  plain.must_call.reset();
+  if (!plain.tools.empty()) {
+    plain.messages.back()["content"] =
+        plain.messages.back()["content"].get<std::string>() + plain.tools.dump();
+    plain.tools = Json::array();
+  }
+  return plain;
+}
+
+// Reads a request's prompt, so that many replies that have it begin at once.
+Status read_prompt(ChatModel& chat, ChatRequest request) {
+  request.constraint.reset();
+  request.must_call.reset();
+  request.choice.most_tokens = 1;
+  ChatObserver nobody;
+  MYNAH_TRY(const ChatReply reply, chat.reply(request, nobody, {}));
+  static_cast<void>(reply);
+  return {};
+}
+
 // What replies took.
 struct Took {
   double token_ms = 0;  // of a text, by the medians of steps
@@ -180,9 +204,12 @@ Result<Json> measure_constraint(const std::string& path,
       ++salt;
       for (const std::string form : kForms) {
         const ChatRequest request = request_of(form, salt);
+        const ChatRequest without = plain_of(request);
+        MYNAH_TRY_STATUS(read_prompt(*chat, request));
+        MYNAH_TRY_STATUS(read_prompt(*chat, without));
         MYNAH_TRY(const Took fresh, write(*chat, *timed, request, company.texts));
         MYNAH_TRY(const Took used, write(*chat, *timed, request, company.texts));
-        MYNAH_TRY(const Took plain, write(*chat, *timed, request_of("", salt), company.texts));
+        MYNAH_TRY(const Took plain, write(*chat, *timed, without, company.texts));
         Compared& compared = forms[form];
         compared.used.push_back(used.token_ms / plain.token_ms);
         compared.fresh.push_back(fresh.token_ms / plain.token_ms);
