@@ -15,7 +15,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const Json kTools = Json::parse(
+const Json kToldTools = Json::parse(
     R"([{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}])");
 
 Json messages(const char* text) {
@@ -30,7 +30,7 @@ TEST(ToolsInWords, StandBehindWhatTheSystemSays) {
   const Json told = tools_in_words(
       messages(
           R"([{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hi."}])"),
-      kTools, {});
+      kToldTools, {});
   ASSERT_EQ(told.size(), 2U);
   EXPECT_THAT(content(told[0]), StartsWith("Be kind.\n\nYou can call functions."));
   EXPECT_THAT(content(told[0]), HasSubstr(R"({"name":"weather","parameters":{"type":"object"}})"));
@@ -39,10 +39,10 @@ TEST(ToolsInWords, StandBehindWhatTheSystemSays) {
 
 TEST(ToolsInWords, AreTheSystemsOrTheFirstUsersWhereItSaysNothing) {
   const Json hi = messages(R"([{"role": "user", "content": "Hi."}])");
-  const Json by_system = tools_in_words(hi, kTools, {});
+  const Json by_system = tools_in_words(hi, kToldTools, {});
   ASSERT_EQ(by_system.size(), 2U);
   EXPECT_EQ(by_system[0]["role"], "system");
-  const Json by_user = tools_in_words(hi, kTools, {.system = false});
+  const Json by_user = tools_in_words(hi, kToldTools, {.system = false});
   ASSERT_EQ(by_user.size(), 1U);
   EXPECT_THAT(content(by_user[0]), StartsWith("You can call functions."));
   EXPECT_THAT(content(by_user[0]), EndsWith("\n\nHi."));
@@ -54,7 +54,7 @@ TEST(ToolsInWords, CallsStayWhereTheTemplateTakesThem) {
           {"role": "assistant", "content": "", "tool_calls": [
             {"id": "a", "function": {"name": "weather", "arguments": {}}}]},
           {"role": "tool", "tool_call_id": "a", "content": "rain"}])");
-  const Json told = tools_in_words(called, kTools, {.calls = true});
+  const Json told = tools_in_words(called, kToldTools, {.calls = true});
   ASSERT_EQ(told.size(), 3U);
   EXPECT_EQ(told[1], called[1]);
   EXPECT_EQ(told[2], called[2]);

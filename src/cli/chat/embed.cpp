@@ -24,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 // Texts that are read before any is computed: of so many, enough are of like lengths.
 constexpr size_t kLinesTogether = 512;
+constexpr double kMostNear = 1e6;
 
 std::string json_line(const std::string& text, const Embedding& made) {
   Json line = {{"text", text}, {"tokens", made.tokens}, {"left_out", made.left_out}};
@@ -48,6 +49,12 @@ void EmbedCommand::fields(Fields& fields) {
   fields.flag("cut", options_.cuts,
               "Of a text that is longer than the model reads take its beginning, and say so; else "
               "it is refused.");
+  fields
+      .option("nearest", "TEXT", asked_,
+              "No vectors, but the texts that are nearest to this one in meaning, the nearest "
+              "first: cosine, number and text, with tabs between.")
+      .once();
+  fields.option("top", "N", most_, "So many of those.").within(1, kMostNear).once();
   fields.section("Model and device");
   fields
       .option("model", "NAME", wish_.model,
@@ -71,13 +78,14 @@ std::string EmbedCommand::details() const {
          "object a line, and one with the total behind them. Texts of like meaning have vectors "
          "of\n"
          "a large cosine, which is the sum of products where they are as long as one (minilm's\n"
-         "are). An empty line is a text, too, so that lines and vectors stay side by side.\n\n" +
+         "are). An empty line is a text, too, so that lines and vectors stay side by side.\n"
+         "--nearest compares the texts itself: grep by meaning.\n\n" +
          device_details();
 }
 
 Status EmbedCommand::embed(Context& context, const engine::OpenedEmbedder& opened,
                            const std::vector<std::string>& texts, StoreObserver& progress,
-                           Made& made) const {
+                           Made& made) {
   auto vectors = opened.embedder->embed(texts, options_, context.stop);
   if (!vectors) {
     return std::unexpected(std::move(vectors).error());
@@ -92,14 +100,18 @@ Status EmbedCommand::embed(Context& context, const engine::OpenedEmbedder& opene
       ++made.cut;
     }
     made.tokens += one.tokens;
-    context.out.line(context.json ? json_line(texts[i], one) : vector_columns(one.vector));
+    if (!nearest_) {
+      context.out.line(context.json ? json_line(texts[i], one) : vector_columns(one.vector));
+    } else if (!texts[i].empty()) {
+      nearest_->add(made.texts + i + 1, texts[i], one.vector);
+    }
   }
   made.texts += texts.size();
   return {};
 }
 
 Status EmbedCommand::embed_lines(Context& context, const engine::OpenedEmbedder& opened,
-                                 Made& made) const {
+                                 Made& made) {
   std::ifstream file;
   uint64_t size = 0;  // 0: nobody knows
   if (file_ != "-" && !file_.empty()) {
@@ -147,6 +159,17 @@ Status EmbedCommand::embed_lines(Context& context, const engine::OpenedEmbedder&
   return {};
 }
 
+void EmbedCommand::tell_nearest(Context& context) const {
+  for (const NearText& near : nearest_->found()) {
+    if (context.json) {
+      const Json line = {{"cosine", near.cosine}, {"number", near.number}, {"text", near.text}};
+      context.out.line(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+    } else {
+      context.out.line(fmt::format("{:.3f}\t{}\t{}", near.cosine, near.number, near.text));
+    }
+  }
+}
+
 void EmbedCommand::tell_total(Context& context, const engine::OpenedEmbedder& opened,
                               const Made& made, double seconds) const {
   if (context.json) {
@@ -178,6 +201,9 @@ Result<int> EmbedCommand::run(Context& context) {
     return fail(ErrorCode::Usage,
                 "wanted texts: mynah embed \"...\" \"...\", or a text a line on standard input");
   }
+  if (asked_ && asked_->empty()) {
+    return fail(ErrorCode::Usage, "wanted words behind --nearest, found none");
+  }
   std::error_code ignored;
   if (std::filesystem::is_directory(file_, ignored)) {
     return fail(ErrorCode::InvalidInput,
@@ -191,11 +217,19 @@ Result<int> EmbedCommand::run(Context& context) {
   Made made;
   const auto begun = Clock::now();
   StoreProgress few(context);
+  if (asked_) {
+    const std::vector<std::string> asked = {*asked_};
+    MYNAH_TRY(auto vectors, opened.embedder->embed(asked, options_, context.stop));
+    nearest_.emplace(std::move(vectors.front().vector), most_);
+  }
   Status done =
       reads_lines ? embed_lines(context, opened, made) : embed(context, opened, words_, few, made);
   if (!done) {
     return context.stop.stop_requested() ? Result<int>(context.stopped_exit_code())
                                          : std::unexpected(std::move(done).error());
+  }
+  if (nearest_) {
+    tell_nearest(context);
   }
   tell_total(context, opened, made, std::chrono::duration<double>(Clock::now() - begun).count());
   if (explain_) {
