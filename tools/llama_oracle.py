@@ -117,6 +117,14 @@ SIZES = {"block_count": 2, "context_length": 64, "embedding_length": 16, "feed_f
 HEAD_NORMS = {"attn_q_norm": "attention.key_length", "attn_k_norm": "attention.key_length"}
 RESULT_NORMS = {"post_attention_norm": "embedding_length", "post_ffw_norm": "embedding_length"}
 EXPERTS = {"expert_count": 6, "expert_used_count": 2, "expert_feed_forward_length": 12}
+SIGMOIDS = {"expert_gating_func": 2, "leading_dense_block_count": 1}
+LFM2 = {"block_count": 4, "attention.head_count_kv": [0, 2, 0, 2], "attention.key_length": 4, "attention.value_length": 4,
+        "rope.dimension_count": 4, "shortconv.l_cache": 3}
+HYBRID = {"block_count": 4, "full_attention_interval": 2, "rope.dimension_count": 4}
+SECTIONS = {"rope.dimension_sections": [1, 1, 0, 0]}
+DELTA_NET = {"ssm.conv_kernel": 4, "ssm.state_size": 8, "ssm.group_count": 2, "ssm.time_step_rank": 4, "ssm.inner_size": 32}
+SHARED_GATED = EXPERTS | {"expert_shared_feed_forward_length": 20}
+NORMED_AS_POST = {"post_attention_norm": "embedding_length"}  # the norm before the feed-forward block
 GEMMA4 = {"block_count": 6, "attention.sliding_window": 5, "attention.sliding_window_pattern": [True, False] * 3,
           "attention.key_length": 16, "attention.value_length": 16, "attention.key_length_swa": 8, "attention.value_length_swa": 8,
           "rope.dimension_count": 16, "rope.dimension_count_swa": 8, "attention.head_count_kv": [2, 1] * 3,
@@ -127,6 +135,7 @@ GPT_OSS = {"block_count": 4, "attention.sliding_window": 5, "rope.scaling.type":
 TINY = {
     "llama": ("llama", {}, {}, {"untied"}),
     "llama3": ("llama", {"attention.head_count_kv": 1}, {}, {"factors"}),
+    "llama_experts": ("llama", {"expert_count": 6, "expert_used_count": 2}, {}, {"experts", "no_dense"}),
     "llama_linear": ("llama", {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}, {}, set()),
     "llama_yarn": ("llama", {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0, "rope.freq_base": 50.0,
                              "rope.scaling.original_context_length": 512}, {}, set()),
@@ -157,12 +166,14 @@ TINY = {
     "gpt-oss_mxfp4": ("gpt-oss", EXPERTS | GPT_OSS | {"embedding_length": 64, "expert_feed_forward_length": 32},
                       {"post_attention_norm": "embedding_length"},
                       {"experts", "no_dense", "no_ffn_norm", "biases", "sinks", "untied", "MXFP4"}),
-    "lfm2": ("lfm2", {"block_count": 4, "attention.head_count_kv": [0, 2, 0, 2], "attention.key_length": 4,
-                      "attention.value_length": 4, "rope.dimension_count": 4, "shortconv.l_cache": 3}, HEAD_NORMS, {"conv"}),
-    "qwen35": ("qwen35", {"block_count": 4, "full_attention_interval": 2, "rope.dimension_count": 4,
-                          "rope.dimension_sections": [1, 1, 0, 0], "ssm.conv_kernel": 4, "ssm.state_size": 8,
-                          "ssm.group_count": 2, "ssm.time_step_rank": 4, "ssm.inner_size": 32},
-               HEAD_NORMS | {"post_attention_norm": "embedding_length"}, {"delta", "no_ffn_norm"}),
+    "lfm2": ("lfm2", LFM2, HEAD_NORMS, {"conv"}),
+    "lfm2moe": ("lfm2moe", LFM2 | EXPERTS | SIGMOIDS, HEAD_NORMS, {"conv", "experts", "no_dense", "choice_bias"}),
+    "qwen35": ("qwen35", HYBRID | SECTIONS | DELTA_NET, HEAD_NORMS | NORMED_AS_POST, {"delta", "no_ffn_norm"}),
+    "qwen35moe": ("qwen35moe", HYBRID | SECTIONS | DELTA_NET | SHARED_GATED, HEAD_NORMS | NORMED_AS_POST, {"delta", "no_ffn_norm", "experts", "no_dense", "shared", "door"}),
+    "qwen3next": ("qwen3next", HYBRID | DELTA_NET | SHARED_GATED, HEAD_NORMS | NORMED_AS_POST,
+                  {"delta", "delta_ba", "no_ffn_norm", "experts", "no_dense", "shared", "door"}),
+    "qwen3next_in": ("qwen3next", HYBRID | DELTA_NET | SHARED_GATED | {"block_count": 2}, HEAD_NORMS | NORMED_AS_POST,
+                     {"delta", "delta_ba", "delta_in", "no_ffn_norm", "experts", "no_dense", "shared", "door"}),
     "qwen3moe": ("qwen3moe", EXPERTS, HEAD_NORMS, {"experts", "no_dense"}),
     "qwen3moe_q8_0": ("qwen3moe", EXPERTS | {"embedding_length": 32, "expert_feed_forward_length": 64}, HEAD_NORMS,
                       {"experts", "no_dense", "Q8_0"}),
@@ -178,8 +189,11 @@ def recurrent_tensors(sizes, also, block):
     if "delta" in also and (block + 1) % sizes["full_attention_interval"] != 0:
         heads, inner = sizes["ssm.time_step_rank"], sizes["ssm.inner_size"]
         mixed = inner + 2 * sizes["ssm.group_count"] * sizes["ssm.state_size"]
-        return {"attn_qkv.weight": (mixed, width), "attn_gate.weight": (inner, width), "ssm_alpha.weight": (heads, width),
-                "ssm_beta.weight": (heads, width), "ssm_conv1d.weight": (mixed, sizes["ssm.conv_kernel"]), "ssm_a": (heads,),
+        halves = {"ssm_ba.weight": (2 * heads, width)} if "delta_ba" in also else {
+            "ssm_alpha.weight": (heads, width), "ssm_beta.weight": (heads, width)}
+        wide = {"ssm_in.weight": (mixed + inner, width)} if "delta_in" in also else {
+            "attn_qkv.weight": (mixed, width), "attn_gate.weight": (inner, width)}
+        return wide | halves | {"ssm_conv1d.weight": (mixed, sizes["ssm.conv_kernel"]), "ssm_a": (heads,),
                 "ssm_dt.bias": (heads,), "ssm_norm.weight": (sizes["ssm.state_size"],), "ssm_out.weight": (width, inner)}
     return {}
 
@@ -191,7 +205,7 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
     writer = gguf.GGUFWriter(path, architecture)
     for key, value in sizes.items():
         key = f"{architecture}.{key}"
-        add = {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32, list: writer.add_array}[type(value)]
+        add = {str: writer.add_string, bool: writer.add_bool, float: writer.add_float32, int: writer.add_uint32, list: writer.add_array}[type(value)]
         add(key, value)
     writer.add_tokenizer_model("no_vocab")
     width, vocabulary, layers = (sizes[key] for key in ("embedding_length", "vocab_size", "block_count"))
@@ -218,7 +232,8 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
         writer.add_tensor(tensor, values)
 
     add("token_embd.weight", vocabulary, width)
-    for i in range(layers):
+    for i in range(layers - sizes.get("nextn_predict_layers", 0)):
+        of_experts = "experts" in also and i >= sizes.get("leading_dense_block_count", 0)
         window = "gemma4" in also and of_layer("attention.sliding_window_pattern", i)
         head = sizes["attention.key_length_swa" if window else "attention.key_length"]
         queries = sizes["attention.head_count"] * head
@@ -244,12 +259,13 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
             for matrix in ("attn_k", "attn_v") if reads else () if window else ("attn_v",):
                 del matrices[matrix]
             add(f"blk.{i}.layer_output_scale.weight", 1)
-        if "no_dense" in also:
+        if "no_dense" in also and of_experts:
             for matrix in ("ffn_gate", "ffn_up", "ffn_down"):
                 del matrices[matrix]
         biased = {"attn_q", "attn_k", "attn_v"}
-        if "experts" in also:
-            count, columns = sizes["expert_count"], sizes["expert_feed_forward_length"]
+        if of_experts:
+            count = sizes["expert_count"]
+            columns = sizes.get("expert_feed_forward_length", sizes["feed_forward_length"])
             matrices |= {"ffn_gate_inp": (count, width), "ffn_down_exps": (count, width, columns)}
             gates = {"ffn_gate_up_exps": 2 * columns} if "gate_up" in also else {"ffn_gate_exps": columns, "ffn_up_exps": columns}
             matrices |= {matrix: (count, rows, width) for matrix, rows in gates.items()}
@@ -257,6 +273,13 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
         if "gemma4" in also and "experts" in also:
             add(f"blk.{i}.ffn_gate_inp.scale", width)
             add(f"blk.{i}.ffn_down_exps.scale", count)
+        if of_experts and "choice_bias" in also:
+            add(f"blk.{i}.exp_probs_b.bias", count)
+        if of_experts and "shared" in also:
+            shared = sizes.get("expert_shared_feed_forward_length", columns * sizes.get("expert_shared_count", 1))
+            matrices |= {"ffn_gate_shexp": (shared, width), "ffn_up_shexp": (shared, width), "ffn_down_shexp": (width, shared)}
+        if of_experts and "door" in also:
+            add(f"blk.{i}.ffn_gate_inp_shexp.weight", width)
         if "layer_inputs" in also:
             columns = sizes["embedding_length_per_layer_input"]
             matrices |= {"inp_gate": (columns, width), "proj": (width, columns)}

@@ -52,7 +52,8 @@ uint64_t bytes_of_token(const llama::Config& c) {
   int64_t most = 0;
   for (const llama::LayerConfig& own : c.layer) {
     const int64_t attention = kQueries * c.heads * own.head_dim + 4 * own.key_width();
-    const int64_t inner = own.feed_forward + (own.experts ? c.used_experts * c.expert_columns : 0);
+    const int64_t of_experts = c.used_experts * c.expert_columns + c.shared_columns;
+    const int64_t inner = own.feed_forward + (own.experts ? of_experts : 0);
     most = std::max(most, (own.attends ? attention : mixed) + 3 * inner);
   }
   return static_cast<uint64_t>(kHidden * c.width + most) * sizeof(float);

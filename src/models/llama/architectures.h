@@ -16,16 +16,27 @@ enum class Recurrence : uint8_t {
   DeltaNet    // Qwen 3.5's: the gated delta rule behind a convolution
 };
 
+// What experts are chosen and weighed by.
+enum class ExpertScores : uint8_t {
+  Softmax,  // of all experts
+  Sigmoid   // of each for itself (DeepSeek-AI 2024, arXiv:2412.19437, section 2.1.2)
+};
+
 struct Architecture {
   std::string_view name;  // general.architecture
   RopePairs pairs = RopePairs::Halves;
-  GatedParams gate = {};                   // Config::gate
-  std::string_view ffn_norm = "ffn_norm";  // its tensor
-  bool normed_heads = false;               // Config::normed_heads
-  bool normed_values = false;              // Config::normed_values
-  bool normed_results = false;             // Config::normed_results
-  bool sinks = false;                      // Config::sinks
-  bool experts = false;                    // feed-forward blocks may be of experts
+  GatedParams gate = {};                               // Config::gate
+  std::string_view ffn_norm = "ffn_norm";              // its tensor
+  bool normed_heads = false;                           // Config::normed_heads
+  bool normed_values = false;                          // Config::normed_values
+  bool normed_results = false;                         // Config::normed_results
+  bool sinks = false;                                  // Config::sinks
+  bool experts = false;                                // feed-forward blocks may be of experts
+  ExpertScores expert_scores = ExpertScores::Softmax;  // where the file names none
+  bool normed_shares = true;   // Config::normed_shares, where the file does not say
+  bool whole_experts = false;  // where only feed_forward_length is said, it is of each expert, not
+                               // of those that a token is sent to together
+  bool shared_expert = false;  // beside experts there may be one that every token is sent to
   // Config::layer_inputs counts, and what came with it: layers that share keys, heads of another
   // width where a window is seen, experts beside a dense block.
   bool layer_inputs = false;
@@ -44,6 +55,7 @@ struct Architecture {
   int64_t scaled_by_width = 0;
   bool unscaled_scores = false;  // dot products are scores as they are
   Recurrence recurrence = Recurrence::None;
+  bool grouped_deltas = false;                 // Config::grouped_deltas
   bool gated_attention = false;                // Config::gated_attention
   std::string_view last_norm = "output_norm";  // the tensor of the norm before the logits
 };

@@ -12,6 +12,7 @@
 #include "models/llama/architectures.h"
 #include "models/llama/metadata.h"
 #include "models/llama/recurrence.h"
+#include "models/llama/routing.h"
 #include "models/llama/tensor_roles.h"
 
 namespace mynah::llama {
@@ -20,9 +21,7 @@ namespace {
 // Upper bounds are far above the largest published model (Llama 3.1 405B: 126 layers, width 16384),
 // and keep arithmetic on sizes safe.
 constexpr int64_t kMostLayers = 1024;
-constexpr int64_t kMostColumns = 1 << 20;
 constexpr int64_t kMostHeadColumns = 512;  // what attention takes on the processor
-constexpr int64_t kMostExperts = 4096;
 constexpr int64_t kMostTokens = 1 << 24;
 constexpr int64_t kMostPositions = int64_t{1} << 30;
 // Of rotary frequencies; the usual one is Su et al.'s, arXiv:2104.09864, section 3.2.2.
@@ -72,25 +71,9 @@ Status read_sizes(const TensorFile& file, const Metadata& metadata, Config& c) {
 
 // Refuses by name what would change the numbers and is not done.
 Status refuse_unknown_parts(const Metadata& metadata, const Architecture& architecture) {
-  MYNAH_TRY(const int64_t experts, metadata.integer("expert_count", 0, kMostExperts, 0));
-  if (experts > 0 && !architecture.experts) {
-    return wants(
-        fmt::format("mynah does not run {} with experts: found {}", architecture.name, experts));
-  }
-  constexpr int64_t kSoftmax = 1;
-  MYNAH_TRY(const int64_t gating, metadata.integer("expert_gating_func", 0, kMostExperts, 0));
-  if (gating > kSoftmax) {
-    return wants(fmt::format("{}: mynah weighs experts by a softmax, 1, found {}",
-                             metadata.key("expert_gating_func"), gating));
-  }
-  constexpr std::array<std::string_view, 8> kNotDone = {"attention.clamp_kqv",
-                                                        "attention.max_alibi_bias",
-                                                        "attn_logit_softcapping",
-                                                        "expert_group_count",
-                                                        "expert_shared_count",
-                                                        "expert_weights_scale",
-                                                        "logit_scale",
-                                                        "residual_scale"};
+  constexpr std::array<std::string_view, 5> kNotDone = {
+      "attention.clamp_kqv", "attention.max_alibi_bias", "attn_logit_softcapping", "logit_scale",
+      "residual_scale"};
   for (const std::string_view name : kNotDone) {
     if (name == "attn_logit_softcapping" && architecture.score_cap > 0) {
       continue;
@@ -265,23 +248,13 @@ Status share_caches(const Metadata& metadata, int64_t shared, Config& c) {
   return {};
 }
 
-Status read_experts(const Metadata& metadata, const Architecture& architecture, Config& c) {
-  if (!architecture.experts) {
-    return {};
-  }
-  MYNAH_TRY(c.experts, metadata.integer("expert_count", 0, kMostExperts, 0));
-  if (c.experts == 0) {
-    return {};
-  }
-  MYNAH_TRY(c.used_experts, metadata.integer("expert_used_count", 1, c.experts));
-  MYNAH_TRY(c.expert_columns, metadata.integer("expert_feed_forward_length", 0, kMostColumns, 0));
-  if (c.expert_columns == 0) {
-    MYNAH_TRY(const int64_t all, metadata.integer("feed_forward_length", 1, kMostColumns));
-    c.expert_columns = all / c.used_experts;
-  }
-  if (c.expert_columns == 0) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("wanted {}, found none", metadata.key("expert_feed_forward_length")));
+// Blocks behind the model's own guess tokens ahead (multi-token prediction).
+Status leave_out_guessing(const Metadata& metadata, Config& c) {
+  MYNAH_TRY(const int64_t guessing, metadata.integer("nextn_predict_layers", 0, c.layers - 1, 0));
+  c.layers -= guessing;
+  c.layer.resize(static_cast<size_t>(c.layers));
+  if (std::ranges::none_of(c.layer, &LayerConfig::attends)) {
+    return wants("mynah does not run models in which no layer looks back");
   }
   return {};
 }
@@ -324,6 +297,7 @@ Status read_layers(const TensorFile& file, const Metadata& metadata,
     own.values_are_keys = architecture.normed_values && !has("attn_v") && !has("attn_qkv");
   }
   MYNAH_TRY_STATUS(read_recurrence(metadata, architecture, c));
+  MYNAH_TRY_STATUS(leave_out_guessing(metadata, c));
   int64_t shared = 0;
   if (architecture.layer_inputs) {
     MYNAH_TRY(shared, metadata.integer(kSharedLayers, 0, c.layers - 1, 0));

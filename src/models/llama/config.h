@@ -45,7 +45,11 @@ struct Config {
   int64_t experts = 0;         // of a feed-forward block
   int64_t used_experts = 0;    // that a token is sent to
   int64_t expert_columns = 0;  // between the products of an expert
-  int64_t layer_inputs = 0;    // columns of what each token brings to each layer; 0: none
+  int64_t shared_columns = 0;  // of the one that every token is sent to, where there is one
+  ExpertScores expert_scores = ExpertScores::Softmax;
+  bool normed_shares = true;  // those of the experts that a token is sent to add up to one
+  float expert_scale = 1;     // of their shares
+  int64_t layer_inputs = 0;   // columns of what each token brings to each layer; 0: none
   float norm_epsilon = 0;
   float attention_scale = 0;     // of the dot products
   float score_cap = 0;           // AttentionParams::score_cap
@@ -64,7 +68,10 @@ struct Config {
   int64_t delta_heads = 0;      // of a DeltaNet's values
   int64_t delta_key_heads = 0;  // of its queries and keys; divides delta_heads
   int64_t delta_columns = 0;    // of a head of each
-  Rotary rotary;                // of layers that see everything
+  // Head h of a DeltaNet's values has the keys of head h / (delta_heads / delta_key_heads), else of
+  // h % delta_key_heads.
+  bool grouped_deltas = false;
+  Rotary rotary;  // of layers that see everything
   // The same where a cache has room for more positions a sequence than so many; 0: no other is.
   int64_t short_context = 0;
   Rotary long_rotary;

@@ -77,6 +77,19 @@ Result<double> Metadata::number(std::string_view name, double low, double high,
   return found;
 }
 
+Result<bool> Metadata::flag(std::string_view name, bool otherwise) const {
+  const MetadataValue* const value = find(name);
+  if (value == nullptr) {
+    return otherwise;
+  }
+  const auto* const found = std::get_if<bool>(value);
+  if (found == nullptr) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted true or false, found something else", key(name)));
+  }
+  return *found;
+}
+
 Result<std::string> Metadata::text(std::string_view name, std::string otherwise) const {
   const MetadataValue* const value = find(name);
   if (value == nullptr) {

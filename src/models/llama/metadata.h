@@ -12,6 +12,10 @@
 
 namespace mynah::llama {
 
+// Upper bounds far above the largest published model; they keep arithmetic on sizes safe.
+inline constexpr int64_t kMostColumns = 1 << 20;
+inline constexpr int64_t kMostExperts = 4096;
+
 class Metadata {
  public:
   // Of the keys "ARCHITECTURE.NAME"; `file` must outlive it.
@@ -34,6 +38,9 @@ class Metadata {
   // Finite and in [low, high]; `otherwise` where there is none.
   [[nodiscard]] Result<double> number(std::string_view name, double low, double high,
                                       double otherwise) const;
+
+  // `otherwise` where there is none.
+  [[nodiscard]] Result<bool> flag(std::string_view name, bool otherwise) const;
 
   [[nodiscard]] Result<std::string> text(std::string_view name, std::string otherwise) const;
 

@@ -62,35 +62,29 @@ Status read_delta_net(const Metadata& metadata, Config& c) {
   for (size_t i = 0; i < c.layer.size(); ++i) {
     c.layer[i].attends = listed ? recurrent[i] == 0 : (static_cast<int64_t>(i) + 1) % interval == 0;
   }
-  MYNAH_TRY(const int64_t guessing, metadata.integer("nextn_predict_layers", 0, c.layers - 1, 0));
-  c.layers -= guessing;
-  c.layer.resize(static_cast<size_t>(c.layers));
   return {};
 }
 
 constexpr std::array<std::string_view, 3> kShortConvTensors = {
     "shortconv.conv.weight", "shortconv.in_proj.weight", "shortconv.out_proj.weight"};
-constexpr std::array<std::string_view, 8> kDeltaNetTensors = {
-    "attn_gate.weight", "ssm_a",           "ssm_alpha.weight", "ssm_beta.weight",
-    "ssm_dt.bias",      "ssm_norm.weight", "ssm_out.weight",   "ssm_conv1d.weight"};
+constexpr std::array<std::string_view, 10> kDeltaNetTensors = {
+    "attn_gate.weight",  "ssm_a",        "ssm_alpha.weight", "ssm_beta.weight",
+    "ssm_ba.weight",     "ssm_dt.bias",  "ssm_norm.weight",  "ssm_out.weight",
+    "ssm_conv1d.weight", "ssm_in.weight"};
 
 }  // namespace
 
 Status read_recurrence(const Metadata& metadata, const Architecture& architecture, Config& c) {
   c.recurrence = architecture.recurrence;
+  c.grouped_deltas = architecture.grouped_deltas;
   c.gated_attention = architecture.gated_attention;
   switch (architecture.recurrence) {
     case Recurrence::None:
       return {};
     case Recurrence::ShortConv:
-      MYNAH_TRY_STATUS(read_short_conv(metadata, c));
-      break;
+      return read_short_conv(metadata, c);
     case Recurrence::DeltaNet:
-      MYNAH_TRY_STATUS(read_delta_net(metadata, c));
-      break;
-  }
-  if (std::ranges::none_of(c.layer, &LayerConfig::attends)) {
-    return wants("mynah does not run models in which no layer looks back");
+      return read_delta_net(metadata, c);
   }
   return {};
 }

@@ -11,7 +11,6 @@
 namespace mynah::llama {
 
 // Which of the layers keep states, by LayerConfig::kv_heads and the metadata, and of what size.
-// Blocks behind them that guess tokens ahead (multi-token prediction) are left out of `c`.
 [[nodiscard]] Status read_recurrence(const Metadata& metadata, const Architecture& architecture,
                                      Config& c);
 

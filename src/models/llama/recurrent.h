@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "models/llama/config.h"
 #include "models/llama/projections.h"
@@ -42,7 +43,8 @@ class ShortConv {
   Linear out_;
 };
 
-// Qwen 3.5's gated delta net (Yang, Kautz and Hatamizadeh 2024, arXiv:2412.06464, section 3.4).
+// Qwen3-Next's and 3.5's gated delta net (Yang, Kautz and Hatamizadeh 2024, arXiv:2412.06464,
+// section 3.4).
 class DeltaNet {
  public:
   DeltaNet() = default;
@@ -55,11 +57,26 @@ class DeltaNet {
                                   const RecurrentStep& step) const;
 
  private:
+  // Of rows: what the convolution sees, and what of each head's numbers comes before its function.
+  struct Inputs {
+    Tensor qkv;    // (tokens, queries, keys and values)
+    Tensor gate;   // (tokens, values)
+    Tensor beta;   // (tokens, heads)
+    Tensor alpha;  // (tokens, heads)
+  };
+
+  [[nodiscard]] Inputs inputs(const Tensor& x) const;
+
   Backend* backend_ = nullptr;
   int64_t heads_ = 0;
   int64_t key_heads_ = 0;
-  int64_t columns_ = 0;  // of a head
+  bool grouped_ = false;  // Config::grouped_deltas
+  int64_t columns_ = 0;   // of a head
   int64_t state_ = 0;
+  // Qwen3-Next's files have betas and alphas in one matrix, head of keys by head of keys, the first
+  // of them also queries, keys, values and gates; else each has its own.
+  std::optional<Linear> all_by_head_;
+  std::optional<Linear> beta_alpha_by_head_;
   Linear qkv_;
   Linear gate_;             // of what the rule gives
   Projections beta_alpha_;  // before their functions

@@ -52,6 +52,11 @@ constexpr std::array kBlockRoles = {Role{"attn_norm"},
                                     Role{"ffn_up_exps", true, &Architecture::experts},
                                     Role{"ffn_gate_up_exps", true, &Architecture::experts},
                                     Role{"ffn_down_exps", true, &Architecture::experts, true},
+                                    Role{"exp_probs_b", true, &Architecture::experts},
+                                    Role{"ffn_gate_inp_shexp", false, &Architecture::shared_expert},
+                                    Role{"ffn_gate_shexp", false, &Architecture::shared_expert},
+                                    Role{"ffn_up_shexp", false, &Architecture::shared_expert},
+                                    Role{"ffn_down_shexp", false, &Architecture::shared_expert},
                                     Role{"pre_ffw_norm_2", false, &Architecture::layer_inputs},
                                     Role{"post_ffw_norm_1", false, &Architecture::layer_inputs},
                                     Role{"post_ffw_norm_2", false, &Architecture::layer_inputs},
@@ -80,7 +85,7 @@ Status check_tensors(const TensorFile& file, const Architecture& architecture, i
     if (of_block) {
       int64_t block = 0;
       (void)std::from_chars(name.data() + kBlock.size(), name.data() + name.size(), block);
-      if (architecture.recurrence == Recurrence::DeltaNet && block >= layers) {
+      if (block >= layers) {
         continue;
       }
       name.remove_prefix(std::min(name.size(), name.find('.', kBlock.size()) + 1));

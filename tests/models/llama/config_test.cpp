@@ -223,11 +223,51 @@ TEST_F(LlamaConfig, ExpertsAreRead) {
   EXPECT_EQ(config->layer[0].feed_forward, 24);
   EXPECT_TRUE(config->layer[1].experts);
   EXPECT_EQ(config->layer[1].feed_forward, 0);
-  file_.metadata["qwen3moe.expert_gating_func"] = int64_t{2};
+  file_.metadata["qwen3moe.expert_gating_func"] = int64_t{3};
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("expert_gating_func"));
   file_.metadata.erase("qwen3moe.expert_gating_func");
+  file_.metadata["qwen3moe.expert_group_count"] = int64_t{4};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("expert_group_count"));
+  file_.metadata.erase("qwen3moe.expert_group_count");
+  file_.metadata["qwen3moe.expert_shared_count"] = int64_t{1};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("shared experts"));
+  file_.metadata.erase("qwen3moe.expert_shared_count");
   add("blk.0.attn_sinks.weight", {4});
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("attn_sinks"));
+}
+
+TEST_F(LlamaConfig, SharesAndSharedExpertsAreRead) {
+  become("qwen3next");
+  file_.metadata["qwen3next.expert_count"] = int64_t{8};
+  file_.metadata["qwen3next.expert_used_count"] = int64_t{2};
+  file_.metadata["qwen3next.full_attention_interval"] = int64_t{1};
+  file_.metadata["qwen3next.ssm.conv_kernel"] = int64_t{4};
+  for (const char* size : {"state_size", "group_count", "time_step_rank", "inner_size"}) {
+    file_.metadata[std::string("qwen3next.ssm.") + size] = int64_t{1};
+  }
+  auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->expert_scores, ExpertScores::Softmax);
+  EXPECT_TRUE(config->normed_shares);
+  EXPECT_EQ(config->expert_scale, 1.0F);
+  EXPECT_EQ(config->shared_columns, 24) << "feed_forward_length's";
+  file_.metadata["qwen3next.expert_gating_func"] = int64_t{2};
+  file_.metadata["qwen3next.expert_weights_norm"] = false;
+  file_.metadata["qwen3next.expert_weights_scale"] = 2.5;
+  file_.metadata["qwen3next.expert_feed_forward_length"] = int64_t{6};
+  file_.metadata["qwen3next.expert_shared_count"] = int64_t{2};
+  config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->expert_scores, ExpertScores::Sigmoid);
+  EXPECT_FALSE(config->normed_shares);
+  EXPECT_EQ(config->expert_scale, 2.5F);
+  EXPECT_EQ(config->shared_columns, 12) << "two experts'";
+  file_.metadata["qwen3next.expert_shared_feed_forward_length"] = int64_t{20};
+  config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->shared_columns, 20);
+  file_.metadata["qwen3next.expert_weights_norm"] = int64_t{1};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("expert_weights_norm"));
 }
 
 TEST_F(LlamaConfig, LayersThatShareKeysTakeNoMemoryForThem) {

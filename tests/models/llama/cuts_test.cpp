@@ -96,7 +96,7 @@ TEST_P(LlamaCuts, SayTheSameBehindWhatWasKept) {
 
 INSTANTIATE_TEST_SUITE_P(, LlamaCuts,
                          testing::Values("gemma2", "gemma4", "gpt-oss_mxfp4", "lfm2", "llama",
-                                         "qwen3moe_q8_0", "qwen35"),
+                                         "qwen3moe_q8_0", "qwen3next", "qwen35"),
                          [](const testing::TestParamInfo<const char*>& name) {
                            std::string text = name.param;
                            std::ranges::replace(text, '-', '_');

@@ -71,7 +71,8 @@ class LlamaGolden : public testing::TestWithParam<GoldenCase> {
     // state grows, over the tokens.
     const int64_t recurrent = c.conv_taps + 4 * c.delta_columns + c.delta_value_width();
     for (const LayerConfig& layer : c.layer) {
-      const int64_t inner = layer.feed_forward + (layer.experts ? c.expert_columns : 0);
+      const int64_t inner =
+          layer.feed_forward + (layer.experts ? c.expert_columns + c.shared_columns : 0);
       additions += 3 * c.width + recurrent + c.heads * layer.head_dim + layer.head_dim +
                    2 * std::ssize(tokens_) + inner + 2 * c.layer_inputs + c.used_experts;
       columns = std::max(columns, static_cast<float>(inner));
@@ -142,15 +143,16 @@ std::vector<GoldenCase> all_cases() {
   std::vector<GoldenCase> cases;
   for (const DeviceKind device : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt}) {
     for (const char* name :
-         {"gemma2",        "gemma3",   "gemma4",        "gemma4_experts", "gpt-oss",
-          "gpt-oss_mxfp4", "lfm2",     "llama",         "llama3",         "llama_linear",
-          "llama_yarn",    "phi3",     "phi3_long",     "mistral3",       "qwen2",
-          "qwen3",         "qwen3moe", "qwen3moe_q8_0", "qwen35",         "smollm3"}) {
+         {"gemma2",        "gemma3",     "gemma4",    "gemma4_experts", "gpt-oss",
+          "gpt-oss_mxfp4", "lfm2",       "lfm2moe",   "llama",          "llama3",
+          "llama_linear",  "llama_yarn", "phi3",      "phi3_long",      "mistral3",
+          "qwen2",         "qwen3",      "qwen3moe",  "qwen3moe_q8_0",  "qwen3next",
+          "qwen3next_in",  "qwen35",     "qwen35moe", "smollm3"}) {
       cases.push_back({name, device});
     }
   }
   // Some with windows, with keys of other layers and inputs of tokens, and with states.
-  for (const char* name : {"gemma3", "gemma4", "lfm2", "llama", "qwen35"}) {
+  for (const char* name : {"gemma3", "gemma4", "lfm2moe", "llama", "qwen3next"}) {
     cases.push_back({.name = name, .device = DeviceKind::Simt, .apart = true});
   }
   return cases;

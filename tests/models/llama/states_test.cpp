@@ -108,7 +108,7 @@ TEST_P(LlamaStates, AreTheSameInCompanyAndBehindForks) {
   EXPECT_GT(compared, 60U);
 }
 
-INSTANTIATE_TEST_SUITE_P(, LlamaStates, testing::Values("lfm2", "qwen35"),
+INSTANTIATE_TEST_SUITE_P(, LlamaStates, testing::Values("lfm2moe", "qwen3next", "qwen35"),
                          [](const testing::TestParamInfo<const char*>& name) {
                            return std::string(name.param);
                          });
