@@ -9,6 +9,11 @@ export function useKey(key) {
   sessionStorage.setItem(KEY, key);
 }
 
+// What a browser says of a server that is not there, or went away ("Failed to fetch", "network error"), helps nobody.
+function asGone(error) {
+  return error instanceof TypeError ? new Error("the server cannot be reached: does mynah serve still run?") : error;
+}
+
 // The answer to a request; throws its error, in the server's words.
 export async function ask(path, options = {}) {
   const headers = new Headers(options.headers);
@@ -16,7 +21,9 @@ export async function ask(path, options = {}) {
   if (key) {
     headers.set("Authorization", `Bearer ${key}`);
   }
-  const answer = await fetch(path, { ...options, headers });
+  const answer = await fetch(path, { ...options, headers }).catch((error) => {
+    throw asGone(error);
+  });
   if (answer.status === 401) {
     asks.dispatchEvent(new Event("key"));
   }
@@ -40,7 +47,9 @@ async function* pieces(answer, end) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let kept = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch((error) => {
+      throw asGone(error);
+    });
     if (done) {
       return;
     }

@@ -1,9 +1,21 @@
 // A conversation with a language model that is here; it is kept by nobody, and ends with the page.
 import { ask, events } from "./api.js";
+import { offer } from "./choice.js";
 
 const byId = (id) => document.getElementById(id);
 let messages = [];
 let running = null; // what stops the reply that is written
+const AT_END_PX = 80;
+
+// Changes the page and keeps its end in sight, unless its reader went up to what was said before.
+function followed(change) {
+  const page = document.documentElement;
+  const follow = !byId("chat").hidden && page.scrollHeight - scrollY - innerHeight < AT_END_PX;
+  change();
+  if (follow) {
+    scrollTo(0, page.scrollHeight);
+  }
+}
 
 // A turn of the conversation as it is shown, with its parts.
 function show(who, text = "") {
@@ -14,11 +26,28 @@ function show(who, text = "") {
   return item;
 }
 
-// Writes a reply to the conversation as it comes.
-async function write(item, conversation, signal) {
+// A piece of a reply, where it belongs.
+function showPiece(item, { choices, mynah_notes: notes }) {
   const text = item.querySelector(".text");
   const thought = item.querySelector(".thought");
   const state = item.querySelector(".state");
+  const delta = choices[0]?.delta ?? {};
+  text.textContent += delta.content ?? "";
+  if (delta.reasoning_content) {
+    thought.hidden = false;
+    thought.querySelector("p").textContent += delta.reasoning_content;
+  }
+  thought.querySelector("summary").textContent = text.textContent ? "Thought" : "Thinking";
+  if (notes) {
+    state.textContent += notes.map((note) => `; ${note.text}`).join("");
+  }
+  if (choices[0]?.finish_reason === "length") {
+    state.textContent += "; the context is full";
+  }
+}
+
+// Writes a reply to the conversation as it comes.
+async function write(item, conversation, signal) {
   const answer = await ask("v1/chat/completions", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -26,24 +55,12 @@ async function write(item, conversation, signal) {
     signal,
   });
   item.querySelector("h3").textContent = answer.headers.get("X-Mynah-Model");
-  state.textContent = answer.headers.get("X-Mynah-Device");
-  for await (const { choices, error, mynah_notes: notes } of events(answer)) {
-    if (error) {
-      throw new Error(error.message);
+  item.querySelector(".state").textContent = answer.headers.get("X-Mynah-Device");
+  for await (const piece of events(answer)) {
+    if (piece.error) {
+      throw new Error(piece.error.message);
     }
-    const delta = choices[0]?.delta ?? {};
-    text.textContent += delta.content ?? "";
-    if (delta.reasoning_content) {
-      thought.hidden = false;
-      thought.querySelector("p").textContent += delta.reasoning_content;
-    }
-    if (notes) {
-      state.textContent += notes.map((note) => `; ${note.text}`).join("");
-    }
-    if (choices[0]?.finish_reason === "length") {
-      state.textContent += "; the context is full";
-    }
-    item.scrollIntoView({ block: "nearest" });
+    followed(() => showPiece(item, piece));
   }
 }
 
@@ -51,11 +68,14 @@ async function send(said) {
   const conversation = messages; // a new one may begin meanwhile
   conversation.push({ role: "user", content: said });
   show("You", said);
-  const item = show("");
+  const item = show(byId("chat-model").value);
+  scrollTo(0, document.documentElement.scrollHeight);
   running = new AbortController();
   byId("send").disabled = true;
   byId("stop").hidden = false;
+  item.setAttribute("aria-busy", "true"); // read aloud once, when it is whole
   const state = item.querySelector(".state");
+  state.textContent = "waiting for the first word";
   try {
     await write(item, conversation, running.signal);
   } catch (error) {
@@ -67,7 +87,9 @@ async function send(said) {
     conversation.push({ role: "assistant", content: text });
   } else {
     conversation.pop(); // it was not answered: the next message stands in its place
+    byId("message").value ||= conversation === messages ? said : "";
   }
+  item.removeAttribute("aria-busy");
   byId("send").disabled = false;
   byId("stop").hidden = true;
   running = null;
@@ -77,7 +99,7 @@ export function startChat() {
   const message = byId("message");
   byId("chat-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    if (!running) {
+    if (!running && message.value.trim()) {
       send(message.value);
       message.value = "";
     }
@@ -100,7 +122,7 @@ export function startChat() {
 export async function listChatModels() {
   const { data } = await (await ask("v1/models")).json();
   const writing = data.filter((model) => model.task === "text-generation");
-  byId("chat-model").replaceChildren(...writing.map(({ id }) => new Option(id, id)));
+  offer(byId("chat-model"), writing.map(({ id }) => id));
   byId("send").disabled = writing.length === 0;
   byId("message").placeholder =
     writing.length === 0 ? "No language model is here: bring one, such as smollm2, below 'What is here'" : "";

@@ -9,35 +9,44 @@ function itemOf(...parts) {
   return item;
 }
 
-function buttonOf(text, act) {
+function buttonOf(text, act, changed) {
   const made = document.createElement("button");
   made.type = "button";
   made.textContent = text;
   made.addEventListener("click", async () => {
     made.disabled = true;
+    let wrong = "";
     try {
       await act();
-      byId("told").textContent = "";
     } catch (error) {
-      byId("told").textContent = error.message;
+      wrong = error.message;
     }
-    await listModels();
+    await changed();
+    byId("told").textContent ||= wrong;
   });
   return made;
 }
 
-export async function listModels() {
+// What a model is for, by its task.
+const DOES = {
+  "automatic-speech-recognition": "hears",
+  "text-to-speech": "speaks",
+  "text-generation": "writes",
+  "feature-extraction": "makes vectors",
+};
+
+// The models that are here; `changed` is called when one was loaded or let go of.
+export async function listModels(changed) {
   const { data } = await (await ask("v1/models")).json();
   byId("models").replaceChildren(
     ...data.map((model) => {
-      const does = model.task === "text-to-speech" ? "speaks" : "hears";
-      const item = itemOf(`${model.id} (${does}) `);
+      const item = itemOf(`${model.id} (${DOES[model.task]}) `);
       if (model.id !== "builtin") {
         const path = `v1/models/${encodeURIComponent(model.id)}`;
         item.append(
-          buttonOf("Load", () => ask(`${path}/load`, { method: "POST" })),
+          buttonOf("Load", () => ask(`${path}/load`, { method: "POST" }), changed),
           " ",
-          buttonOf("Let go", () => ask(`${path}/unload`, { method: "POST" })),
+          buttonOf("Let go", () => ask(`${path}/unload`, { method: "POST" }), changed),
         );
       }
       return item;
@@ -69,7 +78,8 @@ export async function listDevices() {
   byId("places").replaceChildren(...placement.stages.map((stage) => itemOf(proofOf(stage))));
 }
 
-export function startPulling() {
+// Has models pulled; `changed` is called when one was.
+export function startPulling(changed) {
   byId("pull-form").addEventListener("submit", async (event) => {
     event.preventDefault();
     const told = byId("pull-told");
@@ -96,6 +106,6 @@ export function startPulling() {
       told.textContent = error.message;
     }
     bar.hidden = true;
-    await listModels();
+    await changed();
   });
 }

@@ -26,7 +26,7 @@ function show() {
 async function list() {
   try {
     await listVoices();
-    await listModels();
+    await listModels(list);
     await listChatModels();
     await listJobs().catch(() => {}); // a key may not have the right
     await listDevices().catch(() => {});
@@ -56,6 +56,6 @@ show();
 startHearing();
 startSpeaking();
 startChat();
-startPulling();
+startPulling(list);
 startHistory();
 list();

@@ -1,5 +1,6 @@
 // Text, said by a voice that is here.
 import { ask } from "./api.js";
+import { offer } from "./choice.js";
 import { followSound } from "./hear.js";
 import { remember } from "./history.js";
 
@@ -106,7 +107,7 @@ export function startSpeaking() {
 // The voices to choose from, as the server names them.
 export async function listVoices() {
   const { voices } = await (await ask("v1/audio/voices")).json();
-  byId("voice").replaceChildren(...voices.map(({ id }) => new Option(id, id)));
+  offer(byId("voice"), voices.map(({ id }) => id));
   byId("voices").replaceChildren(
     ...voices.map(({ id }) => {
       const item = document.createElement("li");

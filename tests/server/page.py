@@ -98,8 +98,8 @@ class Browser:
 
 
 class Checks:
-    def __init__(self, browser, address, clip, folder, server_log):
-        self.browser, self.address, self.clip, self.folder, self.server_log = browser, address, clip, folder, server_log
+    def __init__(self, browser, server, clip, folder):
+        self.browser, self.server, self.address, self.clip, self.folder = browser, server, server.address, clip, folder
 
     def said(self, selector):
         return re.sub(r"[^a-z ]", "", self.browser.text(selector).lower())
@@ -145,6 +145,8 @@ class Checks:
     def check_7_no_wrong_word(self):
         self.browser.open(f"{self.address}#here")
         self.browser.until(lambda: "builtin" in self.browser.text("#models"))
+        writes = self.browser.run("return [...document.querySelectorAll('#models li')].find((item) => item.textContent.includes('(writes)'))?.textContent ?? ''")
+        assert writes.startswith(os.path.basename(CHAT_MODEL).removesuffix(".gguf")), writes
         refused = [told for told in self.browser.errors() if "Content Security Policy" in told and "blob:" not in told]
         assert not refused, refused
 
@@ -167,6 +169,51 @@ class Checks:
         self.browser.screenshot(f"{self.folder}/chat.png")
         self.browser.click("#new-chat")
         assert not self.browser.text("#said")
+
+    def ask_by_hand(self):
+        """Asks something on the page, and keeps how what it is answered goes on: by what no small model writes."""
+        headers = json.dumps({"X-Mynah-Model": "thinker", "X-Mynah-Device": "llm=cpu"})
+        self.browser.run(
+            "const body = new ReadableStream({start: (reply) => { window.reply = reply; }});"
+            f"window.fetch = async () => new Response(body, {{headers: {headers}}});"
+            "document.querySelector('#message').value = 'first\\nsecond'; document.querySelector('#send').click()"
+        )
+        assert not self.browser.run("return document.querySelector('#stop').hidden")
+
+    def go_on(self, *parts):
+        told = "".join(f"data: {json.dumps(part if 'error' in part else {'choices': [{'index': 0, 'delta': part}]})}\n\n" for part in parts)
+        self.browser.run(f"reply.enqueue(new TextEncoder().encode({json.dumps(told)}))")
+
+    def end(self):
+        self.browser.run("reply.close()")
+        self.browser.until(lambda: self.browser.run("return document.querySelector('#stop').hidden"))
+
+    def check_3c_what_a_reply_looks_like(self):
+        self.browser.open(f"{self.address}#chat")
+        self.browser.until(lambda: self.browser.run("return document.querySelectorAll('#chat-model option').length") == 1)
+        self.ask_by_hand()
+        self.go_on({"reasoning_content": "Who\n"}, {"reasoning_content": "asks?"})
+        thought = "const thought = document.querySelectorAll('#said .thought')[1]; return [thought.hidden, thought.open, thought.innerText, thought.textContent.includes('Who\\nasks?')]"
+        self.browser.until(lambda: self.browser.run(thought) == [False, False, "Thinking", True])
+        self.go_on({"content": "One.\n\n"}, {"content": "  Two."})
+        self.end()
+        assert self.browser.run(thought) == [False, False, "Thought", True], self.browser.run(thought)
+        shown = self.browser.run("return [...document.querySelectorAll('#said .text')].map((text) => text.innerText)")
+        assert shown == ["first\nsecond", "One.\n\n  Two."], f"lines are lines: {shown}"
+        # The end of a long one is in sight while it is written, unless somebody reads above it.
+        self.ask_by_hand()
+        self.go_on(*({"content": f"{line}\n"} for line in range(200)))
+        below = "return document.documentElement.scrollHeight - scrollY - innerHeight"
+        self.browser.until(lambda: "199" in self.browser.text("#said li:last-child .text") and self.browser.run(below) < 2)
+        self.browser.run("scrollTo(0, 0)")
+        self.go_on({"content": "The end."})
+        self.end()
+        assert "The end." in self.browser.text("#said li:last-child .text") and self.browser.run("return scrollY") == 0
+        # One that fails says why, and what was asked stands there to be asked again.
+        self.ask_by_hand()
+        self.go_on({"error": {"message": "There is no room."}})
+        self.browser.until(lambda: self.browser.text("#said .wrong") == "There is no room.")
+        assert self.browser.run("return document.querySelector('#message').value") == "first\nsecond"
 
     def check_4_a_job_goes_on_without_the_page(self):
         self.browser.open(self.address)
@@ -203,7 +250,7 @@ class Checks:
 
         server = http.server.HTTPServer(("127.0.0.1", 0), Attack)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        before = len(self.server_log)
+        before = len(self.server.log)
         self.browser.open(f"http://localhost:{server.server_port}/")
         for path, body in (("/v1/audio/speech", '{"input": "Hello.", "voice": "alloy"}'), ("/load", "model=builtin")):
             for mode in ("cors", "no-cors"):
@@ -213,8 +260,17 @@ class Checks:
                 )
         server.shutdown()
         time.sleep(0.5)
-        asked = [line for line in self.server_log[before:] if " POST " in line]
+        asked = [line for line in self.server.log[before:] if " POST " in line]
         assert len(asked) >= 4 and all(" 403 " in line for line in asked), asked
+
+
+    def check_8_a_server_that_is_gone(self):
+        self.browser.open(f"{self.address}#chat")
+        self.browser.until(lambda: self.browser.run("return document.querySelectorAll('#chat-model option').length") == 1)
+        assert self.server.stop() == 0
+        self.browser.type("#message", "Hello.")
+        self.browser.click("#send")
+        self.browser.until(lambda: "cannot be reached" in self.browser.text("#said .wrong"))
 
 
 class PhoneChecks:
@@ -263,7 +319,7 @@ def main():
         subprocess.run(["ffmpeg", "-loglevel", "error", "-i", f"{shared}/{CLIP}", "-ar", "48000", "-ac", "1", spoken], check=True)
         server = Server(program, weights, home, ["--wyoming-port", "0", "--chat-model", f"{weights}/{CHAT_MODEL}"], {})
         browser = Browser(spoken)
-        checks = Checks(browser, server.address, f"{shared}/{CLIP}", folder, server.log)
+        checks = Checks(browser, server, f"{shared}/{CLIP}", folder)
         passed, failed = run_checks(checks, lambda name: browser.screenshot(f"{folder}/{name}.png"))
         browser.close()
         failed += server.stop() != 0

@@ -15,6 +15,7 @@ MYNAH_EMBEDDED_FILE(page_script, MYNAH_WEB "/page.js")
 MYNAH_EMBEDDED_FILE(page_api, MYNAH_WEB "/api.js")
 MYNAH_EMBEDDED_FILE(page_capture, MYNAH_WEB "/capture.js")
 MYNAH_EMBEDDED_FILE(page_chat, MYNAH_WEB "/chat.js")
+MYNAH_EMBEDDED_FILE(page_choice, MYNAH_WEB "/choice.js")
 MYNAH_EMBEDDED_FILE(page_hear, MYNAH_WEB "/hear.js")
 MYNAH_EMBEDDED_FILE(page_here, MYNAH_WEB "/here.js")
 MYNAH_EMBEDDED_FILE(page_history, MYNAH_WEB "/history.js")
@@ -54,13 +55,14 @@ std::vector<Route> page_routes(bool framed) {
   };
 
   constexpr const char* kScript = "text/javascript; charset=utf-8";
-  const std::array<File, 14> files = {{{"/", page_index(), "text/html; charset=utf-8"},
+  const std::array<File, 15> files = {{{"/", page_index(), "text/html; charset=utf-8"},
                                        {"/icon.svg", page_icon(), "image/svg+xml"},
                                        {"/page.css", page_style(), "text/css; charset=utf-8"},
                                        {"/page.js", page_script(), kScript},
                                        {"/api.js", page_api(), kScript},
                                        {"/capture.js", page_capture(), kScript},
                                        {"/chat.js", page_chat(), kScript},
+                                       {"/choice.js", page_choice(), kScript},
                                        {"/hear.js", page_hear(), kScript},
                                        {"/here.js", page_here(), kScript},
                                        {"/history.js", page_history(), kScript},
