@@ -4,8 +4,8 @@ llama.cpp integrations with its log of a conversation, Open WebUI's routes to ol
 
 usage: live_program_chats.py MYNAH MYNAH_WEIGHTS SOURCES
 
-SOURCES has homeassistant and open_webui as their wheels unpack (pip download --no-deps --only-binary :all: --python-version 3.14.2
-homeassistant==2026.11.0 open-webui==0.12.4); where one is missing its checks are skipped. Runs with the packages of tools/requirements-live.txt.
+SOURCES has folders homeassistant and open_webui as live_programs.py says; where one is missing its checks are skipped. Runs with the packages of
+tools/requirements-live.txt.
 """
 import asyncio
 import dataclasses
@@ -15,13 +15,11 @@ import os
 import sys
 import tempfile
 import types
-import typing
 
 import aiohttp
 import httpx
 import ollama
-import typing_extensions
-from live_programs import Program, Standin, Standins
+from live_programs import HomeAssistantError, Program, Standin, Standins
 from serving import CHAT_MODEL, Server, run_checks
 from taught_model import write_taught
 
@@ -63,7 +61,6 @@ class HomeAssistantChats(Program):
 
     def __init__(self, *given):
         super().__init__(*given)
-        typing.override = typing_extensions.override  # of Python 3.12
         sys.meta_path.insert(0, Standins("homeassistant", self.sources, [f"homeassistant.components.{one}" for one in self.REAL], ["voluptuous", "probatio"]))
         self.stand_in()
         log = importlib.import_module("homeassistant.components.conversation.chat_log")
@@ -86,10 +83,6 @@ class HomeAssistantChats(Program):
     @staticmethod
     def stand_in():
         """What of the program around is looked at."""
-
-        class HomeAssistantError(Exception):
-            def __init__(self, *told, **more):
-                super().__init__(*told, more)
 
         class ToolInput:
             count = 0

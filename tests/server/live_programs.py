@@ -5,9 +5,9 @@ for (Standins), what it sends and reads is not.
 
 usage: live_programs.py MYNAH MYNAH_SHARED MYNAH_WEIGHTS SOURCES
 
-SOURCES has bazarr (a checkout of github.com/morpheus65535/bazarr), and homeassistant and open_webui as their wheels unpack (pip download
---no-deps --only-binary :all: --python-version 3.14.2 homeassistant==2026.2.3 open-webui==0.12.4; later ones of the first want a later Python than
-Debian's); where one is missing its checks are skipped. Runs with the packages of tools/requirements-live.txt.
+SOURCES has folders bazarr (a checkout of github.com/morpheus65535/bazarr), homeassistant and open_webui, in each of which a wheel is unpacked (pip
+download --no-deps --only-binary :all: --python-version 3.14.2 homeassistant==2026.11.0 open-webui==0.12.4): SOURCES/homeassistant/homeassistant/...
+Where one is missing its checks are skipped. Runs with the packages of tools/requirements-live.txt.
 """
 import __future__
 import asyncio
@@ -22,9 +22,11 @@ import subprocess
 import sys
 import tempfile
 import types
+import typing
 
 import aiohttp
 import requests
+import typing_extensions
 from serving import Server, free_port, run_checks
 
 CLIP = "speech/clips/azure_en-US_training_audio2.flac"
@@ -72,7 +74,9 @@ class Standin(type):
 
 class LaterPython(importlib.machinery.SourceFileLoader):
     """Reads what is written for a later Python: annotations are not looked at (3.14), names of types are names (3.12), and exceptions
-    need no brackets (3.14)."""
+    need no brackets (3.14). `typing` has what it has later, too."""
+
+    typing.override = typing_extensions.override  # 3.12
 
     def source_to_code(self, data, path, *, _optimize=-1):
         text = re.sub(r"^type (\w+) = ", r"\1 = ", data.decode(), flags=re.MULTILINE)
@@ -126,12 +130,20 @@ class Program:
         return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
+class HomeAssistantError(Exception):
+    """Home Assistant's, with what it is translated from."""
+
+    def __init__(self, *told, **more):
+        super().__init__(*told, more)
+
+
 class HomeAssistantChecks(Program):
     FOLDER = "homeassistant"
 
     def __init__(self, *given):
         super().__init__(*given)
-        sys.meta_path.insert(0, Standins("homeassistant", self.sources, ["homeassistant.components.wyoming"], ["voluptuous", "hassil", "propcache"]))
+        sys.meta_path.insert(0, Standins("homeassistant", self.sources, ["homeassistant.components.wyoming"], ["voluptuous", "probatio", "hassil", "propcache"]))
+        importlib.import_module("homeassistant.exceptions").HomeAssistantError = HomeAssistantError
         self.data = importlib.import_module("homeassistant.components.wyoming.data")
         self.stt = importlib.import_module("homeassistant.components.wyoming.stt")
         self.tts = importlib.import_module("homeassistant.components.wyoming.tts")
@@ -142,6 +154,10 @@ class HomeAssistantChecks(Program):
 
     def service(self):
         return self.data.WyomingService.create("127.0.0.1", self.server.wyoming_port)
+
+    async def voice(self):
+        """What speaks; nobody tells it of voices that come later."""
+        return self.tts.WyomingTtsProvider(self.entry, None, await self.service())
 
     def check_hears(self):
         async def ask():
@@ -160,8 +176,7 @@ class HomeAssistantChecks(Program):
 
     def check_speaks(self):
         async def ask():
-            service = await self.service()
-            provider = self.tts.WyomingTtsProvider(self.entry, service)
+            provider = await self.voice()
             provider.hass = None
             assert provider.async_supports_streaming_input()
             voices = provider.async_get_supported_voices(provider._attr_default_language)
@@ -179,14 +194,14 @@ class HomeAssistantChecks(Program):
 
         self.run(ask())
 
-    def check_ends_where_there_is_an_error(self):
-        """It knows no errors of ours: it reads until the connection ends."""
-
+    def check_tells_what_is_wrong(self):
         async def ask():
-            provider = self.tts.WyomingTtsProvider(self.entry, await self.service())
-            return await provider.async_get_tts_audio(SENTENCE, "en", {self.tts.tts.ATTR_VOICE: "nobody"})
+            return await (await self.voice()).async_get_tts_audio(SENTENCE, "en", {self.tts.tts.ATTR_VOICE: "nobody"})
 
-        assert self.run(ask()) == (None, None)
+        try:
+            raise AssertionError(f"nobody spoke: {self.run(ask())}")
+        except HomeAssistantError as told:
+            assert "nobody" in str(told), told
 
 
 class BazarrChecks(Program):
@@ -194,7 +209,7 @@ class BazarrChecks(Program):
 
     def __init__(self, *given):
         super().__init__(*given)
-        sys.path[:0] = [f"{self.sources}/bazarr/custom_libs", f"{self.sources}/bazarr/libs"]
+        sys.path[:0] = [f"{self.sources}/custom_libs", f"{self.sources}/libs"]
         self.whisper = importlib.import_module("subliminal_patch.providers.whisperai")
         self.language = importlib.import_module("subzero.language").Language
         self.movie = importlib.import_module("subliminal.video").Movie
@@ -342,7 +357,7 @@ def main():
         try:
             for kind in kinds:
                 if kind not in skipped:
-                    counts = run_checks(kind(server, f"{shared}/{CLIP}", sources))
+                    counts = run_checks(kind(server, f"{shared}/{CLIP}", f"{sources}/{kind.FOLDER}"))
                     passed, failed = passed + counts[0], failed + counts[1]
         finally:
             server.stop()
