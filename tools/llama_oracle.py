@@ -116,13 +116,16 @@ SIZES = {"block_count": 2, "context_length": 64, "embedding_length": 16, "feed_f
          "attention.layer_norm_rms_epsilon": 1e-5, "rope.freq_base": 10000.0, "rope.dimension_count": 8}
 HEAD_NORMS = {"attn_q_norm": "attention.key_length", "attn_k_norm": "attention.key_length"}
 RESULT_NORMS = {"post_attention_norm": "embedding_length", "post_ffw_norm": "embedding_length"}
-EXPERTS = {"expert_count": 6, "expert_used_count": 2, "expert_feed_forward_length": 12}
+EXPERTS_AS_DENSE = {"expert_count": 6, "expert_used_count": 2}
+EXPERTS = EXPERTS_AS_DENSE | {"expert_feed_forward_length": 12}
 SIGMOIDS = {"expert_gating_func": 2, "leading_dense_block_count": 1}
 LFM2 = {"block_count": 4, "attention.head_count_kv": [0, 2, 0, 2], "attention.key_length": 4, "attention.value_length": 4,
         "rope.dimension_count": 4, "shortconv.l_cache": 3}
 HYBRID = {"block_count": 4, "full_attention_interval": 2, "rope.dimension_count": 4}
 SECTIONS = {"rope.dimension_sections": [1, 1, 0, 0]}
 DELTA_NET = {"ssm.conv_kernel": 4, "ssm.state_size": 8, "ssm.group_count": 2, "ssm.time_step_rank": 4, "ssm.inner_size": 32}
+HALF_HEADS = {"attention.key_length": 4, "attention.value_length": 4, "rope.dimension_count": 4}
+GRANITE = {"logit_scale": 4.0, "residual_scale": 0.5, "embedding_scale": 3.0, "attention.scale": 0.25}
 SHARED_GATED = EXPERTS | {"expert_shared_feed_forward_length": 20}
 NORMED_AS_POST = {"post_attention_norm": "embedding_length"}  # the norm before the feed-forward block
 GEMMA4 = {"block_count": 6, "attention.sliding_window": 5, "attention.sliding_window_pattern": [True, False] * 3,
@@ -133,9 +136,43 @@ GEMMA4 = {"block_count": 6, "attention.sliding_window": 5, "attention.sliding_wi
 GPT_OSS = {"block_count": 4, "attention.sliding_window": 5, "rope.scaling.type": "yarn", "rope.scaling.factor": 32.0,
            "rope.freq_base": 150.0, "rope.scaling.original_context_length": 16}
 TINY = {
+    "afmoe": ("afmoe", EXPERTS | SIGMOIDS | {"block_count": 4, "attention.sliding_window": 5, "expert_shared_count": 1,
+                                             "expert_weights_scale": 1.5, "expert_weights_norm": True}, HEAD_NORMS | RESULT_NORMS,
+              {"experts", "no_dense", "choice_bias", "shared", "attn_gate"}),
+    "dots1": ("dots1", EXPERTS | SIGMOIDS | {"attention.head_count_kv": 4, "expert_shared_count": 2, "expert_weights_scale": 1.5,
+                                             "expert_weights_norm": False}, HEAD_NORMS,
+              {"experts", "no_dense", "choice_bias", "shared", "untied"}),
+    "ernie4_5": ("ernie4_5", {}, {}, set()),
+    "ernie4_5-moe": ("ernie4_5-moe", SHARED_GATED | {"leading_dense_block_count": 1, "interleave_moe_layer_step": 1}, {},
+                     {"experts", "no_dense", "choice_bias", "shared"}),
+    "exaone4": ("exaone4", HALF_HEADS, HEAD_NORMS | RESULT_NORMS, {"no_input_norms"}),
+    "gemma": ("gemma", {}, {}, set()),
+    "glm4": ("glm4", {"rope.dimension_count": 4}, RESULT_NORMS, {"fused_gate", "qkv_biases", "untied"}),
+    "glm4moe": ("glm4moe", EXPERTS | SIGMOIDS | {"block_count": 3, "nextn_predict_layers": 1, "expert_shared_count": 1,
+                                                 "expert_weights_scale": 1.5, "expert_weights_norm": True,
+                                                 "expert_group_count": 1, "rope.dimension_count": 4}, NORMED_AS_POST,
+                {"experts", "no_dense", "no_ffn_norm", "choice_bias", "shared", "qkv_biases"}),
+    "granite": ("granite", GRANITE, {}, set()),
+    "granitemoe": ("granitemoe", GRANITE | EXPERTS_AS_DENSE | {"expert_shared_feed_forward_length": 20}, {},
+                   {"experts", "no_dense", "shared"}),
+    "hunyuan-dense": ("hunyuan-dense", {}, HEAD_NORMS, set()),
+    "hunyuan-moe": ("hunyuan-moe", SHARED_GATED | {"expert_feed_forward_length": 24}, HEAD_NORMS,
+                    {"experts", "no_dense", "shared"}),
+    "minimax-m2": ("minimax-m2", EXPERTS | SIGMOIDS | {"leading_dense_block_count": 0, "expert_feed_forward_length": 24}, HEAD_NORMS,
+                   {"experts", "no_dense", "choice_bias", "whole_norms", "untied"}),
+    "olmo2": ("olmo2", HALF_HEADS | {"block_count": 4, "attention.sliding_window": 5, "rope.scaling.type": "yarn",
+                                     "rope.scaling.factor": 4.0, "rope.freq_base": 50.0,
+                                     "rope.scaling.original_context_length": 16}, HEAD_NORMS | RESULT_NORMS,
+              {"no_input_norms", "whole_norms", "untied"}),
+    "olmoe": ("olmoe", HALF_HEADS | EXPERTS_AS_DENSE | {"attention.head_count_kv": 4}, HEAD_NORMS, {"experts", "no_dense", "whole_norms", "untied"}),
+    "qwen2moe": ("qwen2moe", HALF_HEADS | SHARED_GATED, {}, {"experts", "no_dense", "shared", "door", "qkv_biases", "untied"}),
+    "qwen2vl": ("qwen2vl", HALF_HEADS | SECTIONS, {}, {"qkv_biases"}),
+    "qwen3vl": ("qwen3vl", {"rope.dimension_sections": [2, 1, 1, 0]}, HEAD_NORMS, set()),
+    "qwen3vlmoe": ("qwen3vlmoe", EXPERTS | {"rope.dimension_sections": [2, 1, 1, 0]}, HEAD_NORMS, {"experts", "no_dense"}),
+    "seed_oss": ("seed_oss", {}, NORMED_AS_POST, {"qkv_biases", "no_ffn_norm", "untied"}),
     "llama": ("llama", {}, {}, {"untied"}),
     "llama3": ("llama", {"attention.head_count_kv": 1}, {}, {"factors"}),
-    "llama_experts": ("llama", {"expert_count": 6, "expert_used_count": 2}, {}, {"experts", "no_dense"}),
+    "llama_experts": ("llama", EXPERTS_AS_DENSE, {}, {"experts", "no_dense"}),
     "llama_linear": ("llama", {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}, {}, set()),
     "llama_yarn": ("llama", {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0, "rope.freq_base": 50.0,
                              "rope.scaling.original_context_length": 512}, {}, set()),
@@ -246,6 +283,11 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
             for matrix in ("attn_q", "attn_k", "attn_v", "ffn_gate"):
                 del matrices[matrix]
             matrices |= {"attn_qkv": (queries + 2 * keys, width), "ffn_up": (2 * inner, width)}
+        if "fused_gate" in also:
+            del matrices["ffn_gate"]
+            matrices["ffn_up"] = (2 * inner, width)
+        if "attn_gate" in also:
+            matrices["attn_gate"] = (queries, width)
         if "delta" in also:
             matrices["attn_q"] = (2 * queries, width)
         recurrent = recurrent_tensors(sizes, also, i)
@@ -286,15 +328,17 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
             add(f"blk.{i}.post_norm.weight", width)
         for matrix, shape in matrices.items():
             add(f"blk.{i}.{matrix}.weight", *shape)
-            if "biases" in also and matrix in biased:
+            if "biases" in also and matrix in biased or "qkv_biases" in also and matrix in ("attn_q", "attn_k", "attn_v"):
                 add(f"blk.{i}.{matrix}.bias", *shape[:-1])
         if "sinks" in also:
             add(f"blk.{i}.attn_sinks.weight", sizes["attention.head_count"])
         usual = {"attn_norm": "embedding_length"} | ({} if "no_ffn_norm" in also else {"ffn_norm": "embedding_length"})
+        usual = {} if "no_input_norms" in also else usual
         for norm, size in (usual | norms).items():
             if norm in HEAD_NORMS:
                 if f"attn_{norm[5]}" in matrices:
-                    add(f"blk.{i}.{norm}.weight", head)
+                    whole = matrices[f"attn_{norm[5]}"][0]
+                    add(f"blk.{i}.{norm}.weight", whole if "whole_norms" in also else head)
                 continue
             add(f"blk.{i}.{norm}.weight", sizes[size])
     add("token_embd_norm.weight" if "conv" in also else "output_norm.weight", width)

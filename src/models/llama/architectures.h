@@ -27,7 +27,11 @@ struct Architecture {
   RopePairs pairs = RopePairs::Halves;
   GatedParams gate = {};                               // Config::gate
   std::string_view ffn_norm = "ffn_norm";              // its tensor
+  bool normed_inputs = true;                           // Config::normed_inputs
   bool normed_heads = false;                           // Config::normed_heads
+  bool heads_by_tensors = false;                       // ... if the file has their norms
+  bool whole_norms = false;                            // Config::whole_norms
+  bool turned_first = false;                           // Config::turned_first
   bool normed_values = false;                          // Config::normed_values
   bool normed_results = false;                         // Config::normed_results
   bool sinks = false;                                  // Config::sinks
@@ -41,14 +45,20 @@ struct Architecture {
   // width where a window is seen, experts beside a dense block.
   bool layer_inputs = false;
   bool scaled_embedding = false;  // by the square root of the width
-  bool growing_queries = false;   // attention.temperature_scale counts
-  double score_cap = 0;           // where the file names none
-  double logit_cap = 0;           // where the file names none
+  // embedding_scale, residual_scale, attention.scale, logit_scale, rope.scaling.finetuned count.
+  bool scaled_parts = false;
+  bool growing_queries = false;  // attention.temperature_scale counts
+  double score_cap = 0;          // where the file names none
+  double logit_cap = 0;          // where the file names none
   // Of so many layers the last sees everything and the others a window; 0: all see everything.
   int64_t window_pattern = 0;
   int64_t window = 0;  // where the file names none
   // Layers that see a window are turned as the others are, unless the file has a base for them.
   bool one_rotary = false;
+  // They have the others' base, unless the file has one for them, and none of their scaling.
+  bool one_base = false;
+  // Where there are such layers, the others know no positions.
+  bool turned_in_windows = false;
   // Of so many layers the last knows no positions; 0: all know them.
   int64_t unturned_pattern = 0;
   // A model of so many layers scales scores by width / heads, whatever its heads' columns; 0: none.
@@ -57,6 +67,7 @@ struct Architecture {
   Recurrence recurrence = Recurrence::None;
   bool grouped_deltas = false;                 // Config::grouped_deltas
   bool gated_attention = false;                // Config::gated_attention
+  bool attention_gate = false;                 // Config::attention_gate
   std::string_view last_norm = "output_norm";  // the tensor of the norm before the logits
 };
 

@@ -75,7 +75,8 @@ Status refuse_unknown_parts(const Metadata& metadata, const Architecture& archit
       "attention.clamp_kqv", "attention.max_alibi_bias", "attn_logit_softcapping", "logit_scale",
       "residual_scale"};
   for (const std::string_view name : kNotDone) {
-    if (name == "attn_logit_softcapping" && architecture.score_cap > 0) {
+    if ((name == "attn_logit_softcapping" && architecture.score_cap > 0) ||
+        (name.ends_with("_scale") && architecture.scaled_parts)) {
       continue;
     }
     MYNAH_TRY(const double value, metadata.number(name, -1e30, 1e30, 0));
@@ -158,8 +159,10 @@ Status read_rotary(const TensorFile& file, const Metadata& metadata,
   if (c.window > 0) {
     MYNAH_TRY(const int64_t own, metadata.integer("rope.dimension_count_swa", 2, sizes.in_windows,
                                                   std::min(dimensions, sizes.in_windows)));
-    MYNAH_TRY(const double own_base, metadata.number("rope.freq_base_swa", kLeastBase, kMostBase,
-                                                     architecture.one_rotary ? base : kUsualBase));
+    MYNAH_TRY(
+        const double own_base,
+        metadata.number("rope.freq_base_swa", kLeastBase, kMostBase,
+                        architecture.one_rotary || architecture.one_base ? base : kUsualBase));
     if (architecture.one_rotary) {
       MYNAH_TRY(c.local_rotary, scaled_rotary(metadata, own_base, own, original));
     } else {
@@ -169,6 +172,9 @@ Status read_rotary(const TensorFile& file, const Metadata& metadata,
   }
   // Llama 3.1's, as converted files have them, or LongRoPE's (Ding et al. 2024, arXiv:2402.13753).
   MYNAH_TRY_STATUS(slow_down(file, "rope_freqs.weight", c.rotary.frequencies));
+  if (architecture.turned_in_windows && c.window > 0) {
+    MYNAH_TRY_STATUS(slow_down(file, "rope_freqs.weight", c.local_rotary.frequencies));
+  }
   if (file.find("rope_factors_long.weight") != nullptr) {
     c.short_context = original;
     c.long_rotary = c.rotary;
@@ -278,13 +284,15 @@ Status read_layers(const TensorFile& file, const Metadata& metadata,
   MYNAH_TRY(const std::vector<int64_t> feed_forward,
             metadata.integers("feed_forward_length", c.layers, 1, kMostColumns,
                               c.experts > 0 ? std::optional(int64_t{1}) : std::nullopt));
+  const bool has_windows = std::ranges::any_of(c.layer, &LayerConfig::sees_window);
   for (int64_t i = 0; i < c.layers; ++i) {
     LayerConfig& own = c.layer[static_cast<size_t>(i)];
     const auto has = [&](std::string_view name) {
       return file.find(fmt::format("blk.{}.{}.weight", i, name)) != nullptr;
     };
     own.rotates =
-        architecture.unturned_pattern == 0 || (i + 1) % architecture.unturned_pattern != 0;
+        (architecture.unturned_pattern == 0 || (i + 1) % architecture.unturned_pattern != 0) &&
+        (!architecture.turned_in_windows || !has_windows || own.sees_window);
     own.head_dim = own.sees_window ? sizes.in_windows : sizes.all;
     own.kv_heads = kv_heads[static_cast<size_t>(i)];
     if (own.kv_heads > 0 && c.heads % own.kv_heads != 0) {
@@ -303,6 +311,30 @@ Status read_layers(const TensorFile& file, const Metadata& metadata,
     MYNAH_TRY(shared, metadata.integer(kSharedLayers, 0, c.layers - 1, 0));
   }
   return share_caches(metadata, shared, c);
+}
+
+// Numbers that parts of the model are multiplied with (IBM's Granite; Yang et al. 2022,
+// arXiv:2203.03466).
+Status read_scales(const Metadata& metadata, Config& c) {
+  constexpr double kMost = 1e6;
+  const auto scale = [&](std::string_view name, float& of) -> Status {
+    MYNAH_TRY(const double found, metadata.number(name, 0, kMost, 0));
+    if (found != 0) {  // 0: none, as llama.cpp reads it
+      of = static_cast<float>(found);
+    }
+    return {};
+  };
+  MYNAH_TRY_STATUS(scale("embedding_scale", c.embedding_scale));
+  MYNAH_TRY_STATUS(scale("residual_scale", c.residual_scale));
+  MYNAH_TRY_STATUS(scale("attention.scale", c.attention_scale));
+  float divisor = 1;
+  MYNAH_TRY_STATUS(scale("logit_scale", divisor));
+  c.logit_scale = 1.0F / divisor;
+  MYNAH_TRY(const bool turns, metadata.flag("rope.scaling.finetuned", true));
+  for (LayerConfig& own : c.layer) {
+    own.rotates = own.rotates && turns;
+  }
+  return {};
 }
 
 Result<Config> read_config(const TensorFile& file) {
@@ -328,19 +360,27 @@ Result<Config> read_config(const TensorFile& file) {
   MYNAH_TRY_STATUS(read_layers(file, metadata, *architecture, sizes, c));
   MYNAH_TRY_STATUS(check_tensors(file, *architecture, c.layers));
   MYNAH_TRY_STATUS(read_rotary(file, metadata, *architecture, sizes, c));
-  MYNAH_TRY_STATUS(check_sections(metadata, c));
+  MYNAH_TRY_STATUS(read_sections(metadata, c));
   c.attention_scale = architecture->unscaled_scores
                           ? 1.0F
                           : static_cast<float>(1.0 / std::sqrt(static_cast<double>(sizes.all)));
   c.gate = architecture->gate;
   c.ffn_norm = architecture->ffn_norm;
   c.last_norm = architecture->last_norm;
-  c.normed_heads = architecture->normed_heads;
+  c.normed_inputs = architecture->normed_inputs;
+  c.normed_heads = architecture->normed_heads && (!architecture->heads_by_tensors ||
+                                                  file.find("blk.0.attn_q_norm.weight") != nullptr);
+  c.whole_norms = architecture->whole_norms;
+  c.turned_first = architecture->turned_first;
+  c.attention_gate = architecture->attention_gate;
   c.normed_values = architecture->normed_values;
   c.normed_results = architecture->normed_results;
   c.sinks = architecture->sinks;
   if (architecture->scaled_embedding) {
     c.embedding_scale = std::sqrt(static_cast<float>(c.width));
+  }
+  if (architecture->scaled_parts) {
+    MYNAH_TRY_STATUS(read_scales(metadata, c));
   }
   MYNAH_TRY(const double score_cap,
             metadata.number("attn_logit_softcapping", 0, 1e30, architecture->score_cap));

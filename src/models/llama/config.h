@@ -54,15 +54,21 @@ struct Config {
   float attention_scale = 0;     // of the dot products
   float score_cap = 0;           // AttentionParams::score_cap
   float embedding_scale = 1;     // of the embedding table's rows
+  float residual_scale = 1;      // of what attention and a feed-forward block add
+  float logit_scale = 1;         // of logits
   float logit_cap = 0;           // logits x become cap * tanh(x / cap); 0: they do not
   GatedParams gate;              // of feed-forward blocks
   std::string_view ffn_norm;     // the tensor of the norm before them
   std::string_view last_norm;    // the same before the logits
+  bool normed_inputs = true;     // an RMS norm before attention and before the feed-forward block
   bool normed_heads = false;     // an RMS norm of each head of queries and of keys
+  bool whole_norms = false;      // ... of all heads' columns together, not of each head's
+  bool turned_first = false;     // ... behind their turns by position
   bool normed_values = false;    // values are divided by their root mean square
   bool normed_results = false;   // an RMS norm behind attention and behind the feed-forward block
   bool sinks = false;            // AttentionParams::sinks
   bool gated_attention = false;  // what a head saw is let through by a gate, beside its queries
+  bool attention_gate = false;   // the same, of a matrix of its own
   Recurrence recurrence = Recurrence::None;
   int64_t conv_taps = 0;        // of its convolutions
   int64_t delta_heads = 0;      // of a DeltaNet's values

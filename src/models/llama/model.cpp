@@ -47,7 +47,9 @@ Status Model::Block::take_attention(const Weights& w, const Config& c) {
   using Part = Projections::Part;
   const int64_t queries = c.heads * config.head_dim;
   const int64_t keys = config.key_width();
-  MYNAH_TRY(attn_norm, RmsNorm::load(w / "attn_norm", c.width, c.norm_epsilon));
+  if (c.normed_inputs) {
+    MYNAH_TRY(attn_norm, RmsNorm::load(w / "attn_norm", c.width, c.norm_epsilon));
+  }
   std::vector<Part> parts = {{"attn_q", queries}};
   if (c.gated_attention) {
     MYNAH_TRY(gated_q, Linear::load(w / "attn_q", {.in = c.width, .out = 2 * queries}));
@@ -62,10 +64,12 @@ Status Model::Block::take_attention(const Weights& w, const Config& c) {
   }
   MYNAH_TRY(qkv, Projections::load(w, parts, c.width));
   if (c.normed_heads) {
-    MYNAH_TRY(q_norm, RmsNorm::load(w / "attn_q_norm", config.head_dim, c.norm_epsilon));
+    const int64_t columns = c.whole_norms ? queries : config.head_dim;
+    MYNAH_TRY(q_norm, RmsNorm::load(w / "attn_q_norm", columns, c.norm_epsilon));
   }
   if (c.normed_heads && config.writes_keys) {
-    MYNAH_TRY(k_norm, RmsNorm::load(w / "attn_k_norm", config.head_dim, c.norm_epsilon));
+    const int64_t columns = c.whole_norms ? keys : config.head_dim;
+    MYNAH_TRY(k_norm, RmsNorm::load(w / "attn_k_norm", columns, c.norm_epsilon));
   }
   if (c.normed_values) {
     const std::vector<float> ones(static_cast<size_t>(config.head_dim), 1.0F);
@@ -74,6 +78,9 @@ Status Model::Block::take_attention(const Weights& w, const Config& c) {
   }
   if (c.sinks) {
     MYNAH_TRY(sinks, w.get("attn_sinks.weight", {c.heads}));
+  }
+  if (c.attention_gate) {
+    MYNAH_TRY(attn_gate, Linear::load(w / "attn_gate", {.in = c.width, .out = queries}));
   }
   MYNAH_TRY(attn_out, Linear::load(w / "attn_output", {.in = queries, .out = c.width}));
   if (c.normed_results) {
@@ -85,7 +92,9 @@ Status Model::Block::take_attention(const Weights& w, const Config& c) {
 Status Model::Block::take_feed_forward(const Weights& w, const Config& c) {
   using Part = Projections::Part;
   const int64_t inner = config.feed_forward;
-  MYNAH_TRY(ffn_norm, RmsNorm::load(w / c.ffn_norm, c.width, c.norm_epsilon));
+  if (c.normed_inputs) {
+    MYNAH_TRY(ffn_norm, RmsNorm::load(w / c.ffn_norm, c.width, c.norm_epsilon));
+  }
   if (inner > 0) {
     std::vector<Part> parts = {{"ffn_up", 2 * inner}};
     if (w.has("ffn_gate.weight")) {
@@ -238,28 +247,45 @@ Model::QueriesKeys Model::queries_keys(const Block& block, const Tensor& gated_q
         turn(qkv.narrow(1, 0, queries + own.key_width()), heads + own.kv_heads, turns);
     return {both.narrow(1, 0, queries), both.narrow(1, queries, own.key_width())};
   }
-  Tensor q = gated_q.defined() ? gated_q.narrow(1, 0, own.head_dim) : qkv.narrow(1, 0, queries);
+  const auto normed = [&](const Tensor& x, const RmsNorm& norm) {
+    if (!config_.normed_heads) {
+      return x;
+    }
+    return config_.whole_norms ? norm(x) : norm.of_heads(x);
+  };
+  const auto placed = [&](const Tensor& x, const RmsNorm& norm, int64_t of, const Tensor& by) {
+    return config_.turned_first ? normed(turn(x, of, by), norm) : turn(normed(x, norm), of, by);
+  };
+  const Tensor& query_turns = step.query_turns.defined() ? step.query_turns : turns;
+  Tensor q;
   if (gated_q.defined()) {
-    q = block.q_norm(q).reshape({qkv.dim(0), queries});
-  } else if (config_.normed_heads) {
-    q = block.q_norm.of_heads(q);
+    q = block.q_norm(gated_q.narrow(1, 0, own.head_dim)).reshape({qkv.dim(0), queries});
+    q = turn(q, heads, query_turns);
+  } else {
+    q = placed(qkv.narrow(1, 0, queries), block.q_norm, heads, query_turns);
   }
-  q = turn(q, heads, step.query_turns.defined() ? step.query_turns : turns);
   if (!own.writes_keys) {
     return {q, {}};
   }
-  Tensor k = qkv.narrow(1, gated_q.defined() ? 0 : queries, own.key_width());
-  if (config_.normed_heads) {
-    k = block.k_norm.of_heads(k);
-  }
-  return {q, turn(k, own.kv_heads, turns)};
+  const Tensor k = qkv.narrow(1, gated_q.defined() ? 0 : queries, own.key_width());
+  return {q, placed(k, block.k_norm, own.kv_heads, turns)};
+}
+
+Tensor Model::input_of(const RmsNorm& norm, const Tensor& x) const {
+  return config_.normed_inputs ? norm(x) : x;
+}
+
+Tensor Model::add_to(const Block& block, const Tensor& x, const Tensor& made) const {
+  const float scale = config_.residual_scale;
+  return ops::add(*block.backend, x,
+                  scale == 1.0F ? made : ops::affine(*block.backend, made, scale));
 }
 
 Tensor Model::attention(const Block& block, const Tensor& x, const Step& step,
                         const KvCache& cache) const {
   const Config& c = config_;
   const LayerConfig& own = block.config;
-  const Tensor normed = block.attn_norm(x);
+  const Tensor normed = input_of(block.attn_norm, x);
   const Tensor qkv = block.qkv(normed);  // (tokens, queries + 2 key_width)
   Tensor gated_q;
   if (c.gated_attention) {
@@ -293,8 +319,15 @@ Tensor Model::attention(const Block& block, const Tensor& x, const Step& step,
         ops::sigmoid(*block.backend, gated_q.narrow(1, own.head_dim, own.head_dim));
     attended = ops::mul(*block.backend, attended, gates.reshape(attended.shape()));
   }
+  if (c.attention_gate) {
+    const Tensor gates = ops::sigmoid(*block.backend, block.attn_gate(normed));
+    attended = ops::mul(*block.backend, attended, gates);
+  }
   if (c.normed_results) {
-    return ops::add(*block.backend, x, block.post_attn_norm(block.attn_out(attended)));
+    return add_to(block, x, block.post_attn_norm(block.attn_out(attended)));
+  }
+  if (c.residual_scale != 1.0F) {
+    return add_to(block, x, block.attn_out(attended));
   }
   return block.attn_out(attended, {.residual = &x});  // (tokens, width)
 }
@@ -318,7 +351,7 @@ Tensor Model::dense_hidden(const Block& block, const Tensor& x) const {
 
 Tensor Model::of_experts(const Block& block, const Tensor& x) const {
   if (block.config.feed_forward == 0) {
-    const Tensor normed = block.ffn_norm(x);
+    const Tensor normed = input_of(block.ffn_norm, x);
     return block.experts(normed, normed);
   }
   const Tensor dense = block.down(dense_hidden(block, block.ffn_norm(x)));
@@ -327,12 +360,18 @@ Tensor Model::of_experts(const Block& block, const Tensor& x) const {
 }
 
 Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
-  if (!block.config.experts && !config_.normed_results) {
-    return block.down(dense_hidden(block, block.ffn_norm(x)), {.residual = &x});
+  if (block.config.experts) {
+    const Tensor made = of_experts(block, x);
+    return add_to(block, x, config_.normed_results ? block.post_ffn_norm(made) : made);
   }
-  const Tensor added = block.config.experts ? of_experts(block, x)
-                                            : block.down(dense_hidden(block, block.ffn_norm(x)));
-  return ops::add(*block.backend, x, config_.normed_results ? block.post_ffn_norm(added) : added);
+  const Tensor hidden = dense_hidden(block, input_of(block.ffn_norm, x));
+  if (config_.normed_results) {
+    return add_to(block, x, block.post_ffn_norm(block.down(hidden)));
+  }
+  if (config_.residual_scale != 1.0F) {
+    return add_to(block, x, block.down(hidden));
+  }
+  return block.down(hidden, {.residual = &x});
 }
 
 void Model::release_table() const {
@@ -390,6 +429,9 @@ Tensor Model::moved_up(const Tensor& x) const {
 
 Tensor Model::logits(const Tensor& hidden) const {
   Tensor logits = head_(hidden);  // (rows, vocabulary)
+  if (config_.logit_scale != 1.0F) {
+    logits = ops::affine(backend(), logits, config_.logit_scale);
+  }
   if (config_.logit_cap == 0) {
     return logits;
   }

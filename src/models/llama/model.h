@@ -94,10 +94,11 @@ class Model final : public TokenModel {
     Linear gated_q;   // of each head its queries, then their gates; where Config::gated_attention
     Projections qkv;  // queries, unless they are above, and, where the layer has its own, keys and
                       // values, side by side
-    RmsNorm q_norm;   // of a head; where Config::normed_heads
+    RmsNorm q_norm;   // of a head, or of all; where Config::normed_heads
     RmsNorm k_norm;
-    RmsNorm v_norm;  // where Config::normed_values
-    Tensor sinks;    // (heads); where Config::sinks
+    RmsNorm v_norm;    // where Config::normed_values
+    Tensor sinks;      // (heads); where Config::sinks
+    Linear attn_gate;  // where Config::attention_gate
     Linear attn_out;
     RmsNorm post_attn_norm;  // where Config::normed_results
     RmsNorm ffn_norm;
@@ -153,6 +154,10 @@ class Model final : public TokenModel {
   // is.
   [[nodiscard]] QueriesKeys queries_keys(const Block& block, const Tensor& gated_q,
                                          const Tensor& qkv, const Step& step) const;
+  // x and what a part of the block made of it, times Config::residual_scale.
+  [[nodiscard]] Tensor add_to(const Block& block, const Tensor& x, const Tensor& made) const;
+  // x after the norm before a part of the block, where there is one.
+  [[nodiscard]] Tensor input_of(const RmsNorm& norm, const Tensor& x) const;
   // x (tokens, width), and what attention adds to it.
   [[nodiscard]] Tensor attention(const Block& block, const Tensor& x, const Step& step,
                                  const KvCache& cache) const;

@@ -89,25 +89,24 @@ Status read_recurrence(const Metadata& metadata, const Architecture& architectur
   return {};
 }
 
-// Of positions in time, in height and in width, which alternate pair by pair (Qwen's interleaved
-// M-RoPE), a text has the first; where every pair has one of them, they are all the same number.
-Status check_sections(const Metadata& metadata, const Config& c) {
+Status read_sections(const Metadata& metadata, Config& c) {
   constexpr std::string_view kName = "rope.dimension_sections";
   const MetadataValue* const value = metadata.find(kName);
   const auto* const sections =
       value == nullptr ? nullptr : std::get_if<std::vector<int64_t>>(value);
-  if (sections == nullptr) {
+  const auto counts = [](int64_t pairs) { return pairs != 0; };
+  if (sections == nullptr || std::ranges::none_of(*sections, counts)) {
     return {};
   }
-  const size_t pairs = c.rotary.frequencies.size();
-  for (size_t pair = 0; pair < pairs; ++pair) {
-    if (sections->size() < 3 || static_cast<int64_t>(pair) / 3 >= (*sections)[pair % 3]) {
-      return wants(
-          fmt::format("{}: mynah runs models whose every pair turns by a position, of {} "
-                      "number {} does not",
-                      metadata.key(kName), pairs, pair));
-    }
+  constexpr ptrdiff_t kKnown = 3;  // time, height and width
+  if (std::ssize(*sections) > kKnown &&
+      std::any_of(sections->begin() + kKnown, sections->end(), counts)) {
+    return wants(
+        fmt::format("{}: mynah runs models whose pairs turn by time, height and width, "
+                    "and this one has pairs for something else",
+                    metadata.key(kName)));
   }
+  c.rotary.pairs = RopePairs::Halves;
   return {};
 }
 

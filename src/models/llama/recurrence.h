@@ -14,8 +14,11 @@ namespace mynah::llama {
 [[nodiscard]] Status read_recurrence(const Metadata& metadata, const Architecture& architecture,
                                      Config& c);
 
-// Refuses positions that a text does not have, once Config::rotary is known.
-[[nodiscard]] Status check_sections(const Metadata& metadata, const Config& c);
+// Of models that also see: which pairs turn by positions in time, height or width (M-RoPE: Wang et
+// al. 2024, arXiv:2409.12191, section 2.1; what no section has turns by time, as transformers has
+// it). Of a text these are one number; such models turn halves. Once Config::rotary is known.
+// Unsupported are pairs of a kind that a text does not have.
+[[nodiscard]] Status read_sections(const Metadata& metadata, Config& c);
 
 // Whether a block of a layer that keeps states reads the tensor of that name.
 [[nodiscard]] bool is_read_by(Recurrence recurrence, std::string_view name);

@@ -79,9 +79,6 @@ TEST_F(LlamaConfig, SizesAreRead) {
 }
 
 TEST_F(LlamaConfig, WhatIsNotDoneIsNamed) {
-  file_.metadata["llama.expert_count"] = int64_t{8};
-  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("experts"));
-  file_.metadata.erase("llama.expert_count");
   file_.metadata["llama.rope.scaling.type"] = std::string("dynamic");
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("dynamic"));
   file_.metadata.erase("llama.rope.scaling.type");
@@ -183,7 +180,7 @@ TEST_F(LlamaConfig, DeltaNetsAreReadAndWhatGuessesAheadIsLeftOut) {
   config = Config::read(file_);
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_THAT(attends(*config), ElementsAre(false, true, true, false));
-  file_.metadata["qwen35.rope.dimension_sections"] = std::vector<int64_t>{2, 0, 0, 0};
+  file_.metadata["qwen35.rope.dimension_sections"] = std::vector<int64_t>{1, 0, 0, 1};
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("rope.dimension_sections"));
   file_.metadata["qwen35.ssm.inner_size"] = int64_t{64};
   EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("ssm.inner_size"));
@@ -206,6 +203,12 @@ TEST_F(LlamaConfig, WindowsFollowThePattern) {
   EXPECT_THAT(windows(*config), ElementsAre(false, true, false, false, false, false, true));
   file_.metadata["gemma3.attention.sliding_window_pattern"] = std::vector<int64_t>{1};
   EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("sliding_window_pattern"));
+}
+
+TEST_F(LlamaConfig, ExpertsOfOtherArchitecturesAreRefused) {
+  become("qwen3");
+  file_.metadata["qwen3.expert_count"] = int64_t{8};
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("experts"));
 }
 
 TEST_F(LlamaConfig, ExpertsAreRead) {
@@ -268,6 +271,57 @@ TEST_F(LlamaConfig, SharesAndSharedExpertsAreRead) {
   EXPECT_EQ(config->shared_columns, 20);
   file_.metadata["qwen3next.expert_weights_norm"] = int64_t{1};
   EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("expert_weights_norm"));
+}
+
+// Which are of no concern to a text, but for how pairs lie.
+TEST_F(LlamaConfig, PairsOfModelsThatSeeAreHalves) {
+  become("glm4");
+  auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->rotary.pairs, RopePairs::Neighbours);
+  file_.metadata["glm4.rope.dimension_sections"] = std::vector<int64_t>{1, 1, 0, 0};
+  config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->rotary.pairs, RopePairs::Halves);
+}
+
+TEST_F(LlamaConfig, HeadsMayBeNormedWhereTheFileHasTheNorms) {
+  become("glm4moe");
+  auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_FALSE(config->normed_heads);
+  add("blk.0.attn_q_norm.weight", {4});
+  config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_TRUE(config->normed_heads);
+}
+
+TEST_F(LlamaConfig, PartsAreScaledAsTheFileSays) {
+  file_.metadata["llama.residual_scale"] = 0.25;
+  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("residual_scale"));
+  become("granite");
+  file_.metadata["granite.logit_scale"] = 8.0;
+  file_.metadata["granite.rope.scaling.finetuned"] = false;
+  const auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->residual_scale, 0.25F);
+  EXPECT_EQ(config->logit_scale, 0.125F);
+  EXPECT_EQ(config->attention_scale, 0.5F) << "of four columns";
+  EXPECT_FALSE(config->layer[0].rotates);
+}
+
+// EXAONE 4 32B's.
+TEST_F(LlamaConfig, LayersThatSeeEverythingMayKnowNoPositions) {
+  become("exaone4");
+  auto config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_TRUE(config->layer[1].rotates) << "where no layer sees a window";
+  file_.metadata["exaone4.attention.sliding_window"] = int64_t{16};
+  file_.metadata["exaone4.attention.sliding_window_pattern"] = std::vector<int64_t>{1, 0};
+  config = Config::read(file_);
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_TRUE(config->layer[0].rotates);
+  EXPECT_FALSE(config->layer[1].rotates);
 }
 
 TEST_F(LlamaConfig, LayersThatShareKeysTakeNoMemoryForThem) {
