@@ -139,6 +139,10 @@ TINY = {
     "afmoe": ("afmoe", EXPERTS | SIGMOIDS | {"block_count": 4, "attention.sliding_window": 5, "expert_shared_count": 1,
                                              "expert_weights_scale": 1.5, "expert_weights_norm": True}, HEAD_NORMS | RESULT_NORMS,
               {"experts", "no_dense", "choice_bias", "shared", "attn_gate"}),
+    "bailingmoe2": ("bailingmoe2", HALF_HEADS | EXPERTS | SIGMOIDS |
+                    {"expert_count": 12, "expert_used_count": 3, "expert_group_count": 4, "expert_group_used_count": 2,
+                     "expert_shared_count": 1, "expert_weights_scale": 2.5, "expert_weights_norm": True}, HEAD_NORMS,
+                    {"fused_qkv", "experts", "no_dense", "choice_bias", "shared", "untied"}),
     "dots1": ("dots1", EXPERTS | SIGMOIDS | {"attention.head_count_kv": 4, "expert_shared_count": 2, "expert_weights_scale": 1.5,
                                              "expert_weights_norm": False}, HEAD_NORMS,
               {"experts", "no_dense", "choice_bias", "shared", "untied"}),
@@ -283,6 +287,10 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
             for matrix in ("attn_q", "attn_k", "attn_v", "ffn_gate"):
                 del matrices[matrix]
             matrices |= {"attn_qkv": (queries + 2 * keys, width), "ffn_up": (2 * inner, width)}
+        if "fused_qkv" in also:
+            for matrix in ("attn_q", "attn_k", "attn_v"):
+                del matrices[matrix]
+            matrices["attn_qkv"] = (queries + 2 * keys, width)
         if "fused_gate" in also:
             del matrices["ffn_gate"]
             matrices["ffn_up"] = (2 * inner, width)
@@ -336,7 +344,9 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
         usual = {} if "no_input_norms" in also else usual
         for norm, size in (usual | norms).items():
             if norm in HEAD_NORMS:
-                if f"attn_{norm[5]}" in matrices:
+                if "attn_qkv" in matrices:
+                    add(f"blk.{i}.{norm}.weight", head)
+                elif f"attn_{norm[5]}" in matrices:
                     whole = matrices[f"attn_{norm[5]}"][0]
                     add(f"blk.{i}.{norm}.weight", whole if "whole_norms" in also else head)
                 continue

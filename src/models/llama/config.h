@@ -49,7 +49,10 @@ struct Config {
   ExpertScores expert_scores = ExpertScores::Softmax;
   bool normed_shares = true;  // those of the experts that a token is sent to add up to one
   float expert_scale = 1;     // of their shares
-  int64_t layer_inputs = 0;   // columns of what each token brings to each layer; 0: none
+  // Experts stand in so many groups of neighbours, of which a token is sent to so many.
+  int64_t expert_groups = 1;
+  int64_t used_groups = 1;
+  int64_t layer_inputs = 0;  // columns of what each token brings to each layer; 0: none
   float norm_epsilon = 0;
   float attention_scale = 0;     // of the dot products
   float score_cap = 0;           // AttentionParams::score_cap

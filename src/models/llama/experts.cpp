@@ -80,7 +80,17 @@ Result<Experts> Experts::load(const Weights& w, const Config& c) {
   if (w.has("exp_probs_b.bias")) {
     MYNAH_TRY(block.choice_bias_, w.get("exp_probs_b.bias", {c.experts}));
   }
-  if (block.choice_bias_.defined() || c.expert_scores == ExpertScores::Sigmoid) {
+  if (c.expert_groups > 1) {
+    const int64_t each = c.experts / c.expert_groups;
+    std::vector<float> ones(static_cast<size_t>(c.expert_groups * c.experts));
+    for (int64_t i = 0; i < c.experts; ++i) {
+      ones[static_cast<size_t>(i / each * c.experts + i)] = 1.0F;
+    }
+    block.group_rows_ = ops::from_host(w.backend(), ones, {c.expert_groups, c.experts});
+    block.used_groups_ = c.used_groups;
+  }
+  if (block.choice_bias_.defined() || block.group_rows_.defined() ||
+      c.expert_scores == ExpertScores::Sigmoid) {
     std::vector<float> ones(static_cast<size_t>(c.experts * c.experts));
     for (int64_t i = 0; i < c.experts; ++i) {
       ones[static_cast<size_t>(i * c.experts + i)] = 1.0F;
@@ -93,15 +103,36 @@ Result<Experts> Experts::load(const Weights& w, const Config& c) {
   return block;
 }
 
-ops::SampledTokens Experts::highest(const Tensor& values) const {
+ops::SampledTokens Experts::highest(const Tensor& values, int64_t count) const {
   const std::vector<SampleRow> rows(static_cast<size_t>(values.dim(0)));
-  return ops::sample(*backend_, values, {.rows = rows, .top = static_cast<int32_t>(used_)});
+  return ops::sample(*backend_, values, {.rows = rows, .top = static_cast<int32_t>(count)});
+}
+
+Tensor Experts::of_best_groups(const Tensor& values) const {
+  Backend& backend = *backend_;
+  const int64_t rows = values.dim(0);
+  const int64_t groups = group_rows_.dim(0);
+  const int64_t experts = group_rows_.dim(1);
+  const Tensor by_group = values.reshape({rows * groups, experts / groups});
+  // Logarithms differ as what they are of: the second highest is the highest and their difference.
+  const Tensor two = highest(by_group, 2).log_probabilities;
+  const Tensor apart = ops::sub(backend, two.narrow(1, 1, 1), two.narrow(1, 0, 1));
+  const Tensor both = ops::add(backend, ops::affine(backend, ops::max(backend, by_group), 2.0F),
+                               apart.reshape({rows * groups}));
+  const Tensor best = highest(both.reshape({rows, groups}), used_groups_).ids;
+  const Tensor own = ops::gather_rows(backend, group_rows_, best.reshape({rows * used_groups_}));
+  const Tensor ones =
+      ops::affine(backend, ops::zeros(backend, {rows, 1, used_groups_}), 1.0F, 1.0F);
+  const Tensor within = ops::matmul(backend, ones, own.reshape({rows, used_groups_, experts}));
+  constexpr float kOutOfReach = 1e30F;
+  return ops::add(backend, values,
+                  ops::affine(backend, within.reshape({rows, experts}), kOutOfReach, -kOutOfReach));
 }
 
 // The softmax of all experts, of which the likeliest are taken and their shares made to add up to
 // one, is the softmax of those.
 Experts::Routes Experts::by_softmax(const Tensor& logits) const {
-  const ops::SampledTokens likeliest = highest(logits);
+  const ops::SampledTokens likeliest = highest(logits, used_);
   return {likeliest.ids, normed_shares_ ? ops::softmax(*backend_, likeliest.log_probabilities)
                                         : ops::exp(*backend_, likeliest.log_probabilities)};
 }
@@ -109,8 +140,11 @@ Experts::Routes Experts::by_softmax(const Tensor& logits) const {
 Experts::Routes Experts::by_scores(const Tensor& logits) const {
   const bool sigmoid = scores_of_ == ExpertScores::Sigmoid;
   const Tensor scores = sigmoid ? ops::sigmoid(*backend_, logits) : ops::softmax(*backend_, logits);
-  const Tensor ids =
-      highest(choice_bias_.defined() ? ops::add(*backend_, scores, choice_bias_) : logits).ids;
+  Tensor values = choice_bias_.defined() ? ops::add(*backend_, scores, choice_bias_) : scores;
+  if (group_rows_.defined()) {
+    values = of_best_groups(values);
+  }
+  const Tensor ids = highest(values, used_).ids;
   // The chosen ones' scores: a product with a row of zeros and a one is exact.
   const int64_t rows = scores.dim(0);
   const int64_t experts = scores.dim(1);

@@ -62,8 +62,11 @@ class Experts {
   [[nodiscard]] Routes by_softmax(const Tensor& logits) const;
   // Chosen by other numbers than they are weighed by.
   [[nodiscard]] Routes by_scores(const Tensor& logits) const;
-  // `values` (rows, experts): the highest of each row, as the logarithms of their softmax.
-  [[nodiscard]] ops::SampledTokens highest(const Tensor& values) const;
+  // `values` (rows, any): so many of the highest of each row, as logarithms of their softmax.
+  [[nodiscard]] ops::SampledTokens highest(const Tensor& values, int64_t count) const;
+  // `values` (rows, experts), out of reach but for those of each row's best groups (DeepSeek-AI
+  // 2024, arXiv:2412.19437, section 2.1.2: by the sum of a group's two highest).
+  [[nodiscard]] Tensor of_best_groups(const Tensor& values) const;
 
   Backend* backend_ = nullptr;
   int64_t used_ = 0;
@@ -77,6 +80,8 @@ class Experts {
   Tensor scales_;       // (experts, 1); undefined: none
   Tensor choice_bias_;  // (experts); undefined: none
   Tensor unit_rows_;    // (experts, experts), 1 on the diagonal; where by_scores() counts
+  int64_t used_groups_ = 1;
+  Tensor group_rows_;  // (groups, experts), 1 at a group's own; undefined: there is one group
   std::optional<SharedExpert> shared_;
 };
 

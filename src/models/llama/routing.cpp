@@ -27,11 +27,25 @@ Status read_scores(const Metadata& metadata, const Architecture& architecture, C
   constexpr double kMostScale = 1e6;
   MYNAH_TRY(const double scale, metadata.number("expert_weights_scale", 0, kMostScale, 0));
   c.expert_scale = scale == 0 ? 1.0F : static_cast<float>(scale);  // 0: none, as llama.cpp reads it
-  MYNAH_TRY(const int64_t groups, metadata.integer("expert_group_count", 0, kMostExperts, 0));
-  if (groups > 1) {
-    return fail(ErrorCode::Unsupported,
-                fmt::format("mynah does not choose experts by groups: {} is {}",
-                            metadata.key("expert_group_count"), groups));
+  return {};
+}
+
+Status read_groups(const Metadata& metadata, Config& c) {
+  constexpr std::string_view kName = "expert_group_count";
+  MYNAH_TRY(const int64_t groups, metadata.integer(kName, 0, c.experts, 0));
+  if (groups <= 1) {
+    return {};
+  }
+  c.expert_groups = groups;
+  MYNAH_TRY(c.used_groups, metadata.integer("expert_group_used_count", 1, groups));
+  // A group is chosen by its two best experts.
+  const int64_t each = c.experts / groups;
+  if (c.experts % groups != 0 || each < 2 || c.used_groups * each < c.used_experts) {
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("{}: wanted groups of {} experts that have two each and {} in {} groups, "
+                    "found {} groups",
+                    metadata.key(kName), c.experts, c.used_experts, c.used_groups, groups));
   }
   return {};
 }
@@ -80,6 +94,7 @@ Status read_experts(const Metadata& metadata, const Architecture& architecture, 
                 fmt::format("wanted {}, found none", metadata.key("expert_feed_forward_length")));
   }
   MYNAH_TRY_STATUS(read_scores(metadata, architecture, c));
+  MYNAH_TRY_STATUS(read_groups(metadata, c));
   return read_shared(metadata, architecture, c);
 }
 

@@ -230,7 +230,13 @@ TEST_F(LlamaConfig, ExpertsAreRead) {
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("expert_gating_func"));
   file_.metadata.erase("qwen3moe.expert_gating_func");
   file_.metadata["qwen3moe.expert_group_count"] = int64_t{4};
-  EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("expert_group_count"));
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("expert_group_used_count"));
+  file_.metadata["qwen3moe.expert_group_used_count"] = int64_t{1};
+  EXPECT_EQ(refusal(ErrorCode::InvalidInput), "");
+  file_.metadata["qwen3moe.expert_group_count"] = int64_t{8};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("expert_group_count")) << "of one each";
+  file_.metadata["qwen3moe.expert_group_count"] = int64_t{3};
+  EXPECT_THAT(refusal(ErrorCode::InvalidInput), HasSubstr("expert_group_count")) << "of eight";
   file_.metadata.erase("qwen3moe.expert_group_count");
   file_.metadata["qwen3moe.expert_shared_count"] = int64_t{1};
   EXPECT_THAT(refusal(ErrorCode::Unsupported), HasSubstr("shared experts"));

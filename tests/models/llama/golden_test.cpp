@@ -151,11 +151,11 @@ std::vector<GoldenCase> all_cases() {
     }
   };
   add({DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt},
-      {"afmoe",        "gemma2",        "gemma3",    "gemma4",   "gemma4_experts", "glm4moe",
-       "gpt-oss",      "gpt-oss_mxfp4", "lfm2",      "lfm2moe",  "llama",          "llama3",
-       "llama_linear", "llama_yarn",    "mistral3",  "phi3",     "phi3_long",      "qwen2",
-       "qwen3",        "qwen35",        "qwen35moe", "qwen3moe", "qwen3moe_q8_0",  "qwen3next",
-       "qwen3next_in", "smollm3"});
+      {"afmoe",     "bailingmoe2",  "gemma2",        "gemma3",    "gemma4",   "gemma4_experts",
+       "glm4moe",   "gpt-oss",      "gpt-oss_mxfp4", "lfm2",      "lfm2moe",  "llama",
+       "llama3",    "llama_linear", "llama_yarn",    "mistral3",  "phi3",     "phi3_long",
+       "qwen2",     "qwen3",        "qwen35",        "qwen35moe", "qwen3moe", "qwen3moe_q8_0",
+       "qwen3next", "qwen3next_in", "smollm3"});
   // What asks nothing of a device that those do not.
   add({DeviceKind::Ref, DeviceKind::Cpu},
       {"dots1", "ernie4_5", "ernie4_5-moe", "exaone4", "gemma", "glm4", "granite", "granitemoe",
