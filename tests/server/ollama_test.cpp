@@ -121,6 +121,15 @@ TEST_F(OllamaServer, AModelThatIsNotHereIsNotFound) {
       << "who names none means the default";
 }
 
+TEST_F(OllamaServer, AModelIsNotFoundWhereThereIsNone) {
+  serve(WholeServer::options());
+  for (const char* const path : {"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"}) {
+    const std::string answer = post(path, R"({"model": "qwen3:4b"})");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 404")) << path;
+    EXPECT_THAT(answer, HasSubstr("{\"error\":\"model 'qwen3:4b' not found")) << path;
+  }
+}
+
 TEST_F(OllamaServer, ToolsAreRefusedWhereTheTemplateKnowsNone) {
   serve(options_without_tools());
   EXPECT_EQ(told("/api/show", R"({"model": "plain"})")["capabilities"],

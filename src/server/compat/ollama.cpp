@@ -87,6 +87,11 @@ Response ollama_model_error(const std::string& name, const Error& error) {
                                    name.substr(0, kMostShown))});
 }
 
+Response ollama_opening_error(const std::string& name, const Result<HereModel>& here,
+                              const Error& error) {
+  return ollama_model_error(name, here ? error : here.error());
+}
+
 std::string with_tag(const std::string& name) {
   return name.contains(':') ? name : name + std::string(kUsualTag);
 }

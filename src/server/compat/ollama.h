@@ -19,6 +19,12 @@ namespace mynah::server {
 // The same of a model that was asked for by that name: its clients know "not found", and pull it.
 [[nodiscard]] Response ollama_model_error(const std::string& name, const Error& error);
 
+// The same of one that was not opened. `here`: what that name means of those that are here; where
+// there are none `error` says what whoever runs the server can do, and its clients know "not
+// found".
+[[nodiscard]] Response ollama_opening_error(const std::string& name, const Result<HereModel>& here,
+                                            const Error& error);
+
 // What its clients call a model: a name that has no tag has one more.
 [[nodiscard]] std::string with_tag(const std::string& name);
 

@@ -96,7 +96,7 @@ void embed_as_ollama(Service& service, Exchange& exchange) {
   if (!is_empty || !lets_go()) {
     const auto opened = service.embeddings().open(name);
     if (!opened) {
-      exchange.answer(ollama_model_error(name, opened.error()));
+      exchange.answer(ollama_opening_error(name, service.embeddings().model(name), opened.error()));
       return;
     }
     open_at = Clock::now();
@@ -126,9 +126,10 @@ void embed_as_older(Service& service, Exchange& exchange) {
     exchange.answer(ollama_error(values.error().error));
     return;
   }
-  const auto opened = service.embeddings().open(values->text("model"));
+  const std::string name = values->text("model");
+  const auto opened = service.embeddings().open(name);
   if (!opened) {
-    exchange.answer(ollama_model_error(values->text("model"), opened.error()));
+    exchange.answer(ollama_opening_error(name, service.embeddings().model(name), opened.error()));
     return;
   }
   MadeVectors made;

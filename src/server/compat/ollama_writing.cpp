@@ -206,8 +206,9 @@ void load_or_let_go(Service& service, const OllamaRequest& request, OllamaAnswer
     return;
   }
   const auto writing = service.chats().writing(name, UnknownName::Refused);
-  exchange.answer(writing ? Response{.body = json_text(answer.nothing("load")) + "\n"}
-                          : ollama_model_error(name, writing.error()));
+  exchange.answer(writing
+                      ? Response{.body = json_text(answer.nothing("load")) + "\n"}
+                      : ollama_opening_error(name, service.chats().model(name), writing.error()));
 }
 
 using ParseOllama = std::expected<OllamaRequest, FieldError> (*)(const SentJson& sent);
@@ -226,7 +227,8 @@ void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& excha
   }
   const auto writing = service.chats().writing(completion.model, UnknownName::Refused);
   if (!writing) {
-    exchange.answer(ollama_model_error(completion.model, writing.error()));
+    const std::string& name = completion.model;
+    exchange.answer(ollama_opening_error(name, service.chats().model(name), writing.error()));
     return;
   }
   answer.loaded();
