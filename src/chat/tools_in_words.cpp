@@ -16,11 +16,11 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// In its place: a message may be made of a hundred thousand calls or results.
 void add(Json& message, std::string_view text) {
-  auto content = message["content"].get<std::string>();
+  auto& content = message["content"].get_ref<std::string&>();
   content += content.empty() ? "" : "\n\n";
   content += text;
-  message["content"] = std::move(content);
 }
 
 std::string told(const Json& tools) {

@@ -83,5 +83,22 @@ TEST(ToolsInWords, CallsAndResultsAreTextInTurns) {
   EXPECT_EQ(content(told[3]), "It rains.");
 }
 
+// As many as a request may have: each was copied with all before it, for minutes.
+TEST(ToolsInWords, AHundredThousandCallsAndResultsAreTwoMessages) {
+  constexpr size_t kMany = 100'000;
+  const Json call = {{"function", {{"name", "f"}, {"arguments", Json::object()}}}};
+  Json many = {{{"role", "assistant"}, {"content", ""}, {"tool_calls", Json::array()}}};
+  many[0]["tool_calls"].get_ref<Json::array_t&>().assign(kMany, call);
+  for (size_t i = 0; i < kMany; ++i) {
+    many.push_back({{"role", "tool"}, {"content", "done"}});
+  }
+  const Json told = tools_in_words(many, Json::array(), {});
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(content(told[0]).size(),
+            kMany * std::string_view(R"({"name":"f","arguments":{}})").size() + 2 * (kMany - 1));
+  EXPECT_EQ(content(told[1]).size(),
+            kMany * std::string_view("The function answered: done").size() + 2 * (kMany - 1));
+}
+
 }  // namespace
 }  // namespace mynah
