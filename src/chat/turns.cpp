@@ -54,11 +54,15 @@ Result<Shortened> shorten(const ChatPrompt& prompt, const ChatRequest& request,
   const int64_t least = (over + quarter - 1) / quarter * quarter;
   const std::vector<size_t> turns = turns_of(request.messages);
   ChatRequest fewer = request;
-  // The first turn from which on enough is left out: more turns are never fewer tokens.
+  // The first turn from which on enough is left out: more turns are never fewer tokens. It is
+  // looked for from the end on, in growing steps, so that no more is read than some times what is
+  // left.
   size_t low = 1;
   size_t high = turns.empty() ? 0 : turns.size() - 1;
+  size_t step = 0;
+  bool from_end = true;
   while (low <= high) {
-    const size_t middle = (low + high) / 2;
+    const size_t middle = from_end ? high - std::min(step, high - low) : (low + high) / 2;
     fewer.messages = from(request.messages, turns[middle]);
     MYNAH_TRY(RenderedPrompt rendered, prompt.render(fewer));
     const int64_t gone = length - std::ssize(rendered.tokens);
@@ -68,8 +72,10 @@ Result<Shortened> shorten(const ChatPrompt& prompt, const ChatRequest& request,
       shortened.messages = fewer.messages;
       shortened.prompt = std::move(rendered);
       high = middle - 1;
+      step = 2 * step + 1;
     } else {
       low = middle + 1;
+      from_end = false;
     }
   }
   return shortened;
