@@ -11,6 +11,7 @@
 #include "cli/chat/embed.h"
 #include "cli/chat/schema.h"
 #include "cli/chat/text_place.h"
+#include "cli/chat/tools_file.h"
 #include "cli/models/import.h"
 #include "cli/models/models.h"
 #include "cli/models/pull.h"
@@ -191,6 +192,27 @@ TEST_F(ChatVerbs, LanguageModelsArePulledAsTheyAreAndShownBeforeTheyAreHere) {
   const Outcome shown = mynah({"models", "show", "gpt-oss"});
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_THAT(shown.out, AllOf(HasSubstr("not here"), HasSubstr("needs ")));
+}
+
+TEST(ToolsFile, ThatIsNoneOrABombIsRefusedWithItsName) {
+  constexpr size_t kDeep = 100'000;  // far more than copying one by recursion has stack for
+  const std::string deep = std::string(kDeep, '[') + std::string(kDeep, ']');
+  for (const std::string& text :
+       {deep, R"([{"name": "f", "parameters": {"a": )" + deep + "}}]", R"({"tools": )" + deep + "}",
+        std::string("{"), std::string(), std::string("7"), std::string("[7]"),
+        std::string(R"([{"name": "f", "command": {}}])"),
+        std::string(R"([{"name": "f", "command": ["a", 7]}])"),
+        std::string("[{\"name\": \"\xFF\"}]")}) {
+    const auto read = ToolsFile::parse(text, "tools.json");
+    ASSERT_FALSE(read) << text.substr(0, 80);
+    EXPECT_EQ(read.error().code, ErrorCode::InvalidInput);
+    EXPECT_THAT(read.error().message, HasSubstr("tools.json: ")) << text.substr(0, 80);
+  }
+  const auto read = ToolsFile::parse(R"({"z": 1, "name": "f", "command": "date", "a": 2})", "a");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->tools().dump(),
+            R"([{"type":"function","function":{"z":1,"name":"f","a":2}}])");  // in its own order
+  EXPECT_EQ(read->command_of("f"), "date");
 }
 
 TEST(TextPlace, FollowsObjectsAndLists) {

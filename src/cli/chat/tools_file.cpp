@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "formats/json.h"
 #include "store/files.h"
 
 namespace mynah::cli {
@@ -71,10 +72,8 @@ Result<ToolsFile> ToolsFile::parse(const std::string& text, const std::string& n
   const auto refuse = [&](const std::string& what) {
     return fail(ErrorCode::InvalidInput, fmt::format("{}: {}", name, what));
   };
-  Json list = Json::parse(text, nullptr, false);
-  if (list.is_discarded()) {
-    return refuse("wanted a JSON list of tools, found no JSON");
-  }
+  MYNAH_TRY(const auto read, parse_json(text, name));
+  Json list = Json::parse(text, nullptr, false);  // once more, as that forgets the order
   if (list.is_object()) {
     list = list.contains("tools") ? Json(list["tools"]) : Json::array({list});
   }
