@@ -9,6 +9,7 @@
 #include "chat/tiny_language.h"
 #include "cli/chat/chat.h"
 #include "cli/chat/embed.h"
+#include "cli/chat/reply_printer.h"
 #include "cli/chat/schema.h"
 #include "cli/chat/text_place.h"
 #include "cli/chat/tools_file.h"
@@ -213,6 +214,22 @@ TEST(ToolsFile, ThatIsNoneOrABombIsRefusedWithItsName) {
   EXPECT_EQ(read->tools().dump(),
             R"([{"type":"function","function":{"z":1,"name":"f","a":2}}])");  // in its own order
   EXPECT_EQ(read->command_of("f"), "date");
+}
+
+TEST(ReplyPrinter, LeavesOutWhatWouldCommandATerminal) {
+  constexpr std::string_view kHostile =
+      "a\x1b]52;c;bHM=\x07\tb\x7f\xC2\x9B"
+      "2J\r\xC3\xA9\n";  // writes the clipboard, empties the screen
+  for (const bool is_terminal : {true, false}) {
+    OutputStream out;
+    out.set_terminal(is_terminal);
+    ReplyPrinter printer(out, false);
+    ChatDelta delta;
+    delta.said.content = kHostile;
+    ASSERT_TRUE(printer.on_delta(delta));
+    printer.finish();
+    EXPECT_EQ(out.text(), is_terminal ? "a]52;c;bHM=\tb2J\xC3\xA9\n" : kHostile);
+  }
 }
 
 TEST(TextPlace, FollowsObjectsAndLists) {

@@ -19,6 +19,7 @@
 #endif
 
 #include "base/check.h"
+#include "cli/chat/shown_text.h"
 #include "text/utf8.h"
 
 namespace mynah::cli {
@@ -35,20 +36,13 @@ constexpr std::string_view kMarkNone = "\x1b[?2004l";
 // Text as it was pasted, whose lines end as terminals send them; what is a command elsewhere is
 // left out.
 std::string cleaned(std::string_view pasted) {
-  constexpr char kFirstPrintable = ' ';
-  constexpr char kDelete = '\x7f';
   std::string text;
   for (size_t i = 0; i < pasted.size(); ++i) {
-    const char byte = pasted[i];
-    const bool is_control = static_cast<unsigned char>(byte) < kFirstPrintable || byte == kDelete;
-    if (byte == '\r' || byte == '\n') {
-      text += '\n';
-      i += byte == '\r' && pasted.substr(i + 1).starts_with('\n') ? 1 : 0;
-    } else if (byte == '\t' || !is_control) {
-      text += byte;
-    }
+    const bool ends_line = pasted[i] == '\r';
+    text += ends_line ? '\n' : pasted[i];
+    i += ends_line && pasted.substr(i + 1).starts_with('\n') ? 1 : 0;
   }
-  return replace_invalid_utf8(text);
+  return shown_text(replace_invalid_utf8(text));
 }
 
 void show(std::string_view text) {

@@ -2,7 +2,20 @@
 
 #include <fmt/format.h>
 
+#include "cli/chat/shown_text.h"
+
 namespace mynah::cli {
+
+// What a model writes is whatever it was trained on or told, by a file or a tool that somebody else
+// wrote.
+void ReplyPrinter::write(std::string_view text) {
+  if (out_.is_terminal()) {
+    out_.write(shown_text(text));
+  } else {
+    out_.write(text);
+  }
+  ended_line_ = text.ends_with('\n');
+}
 
 void ReplyPrinter::begin_thought() {
   if (!thinking_ && out_.is_terminal()) {
@@ -21,13 +34,11 @@ void ReplyPrinter::end_thought() {
 Status ReplyPrinter::on_delta(const ChatDelta& delta) {
   if (thoughts_ && !delta.said.reasoning.empty()) {
     begin_thought();
-    out_.write(delta.said.reasoning);
-    ended_line_ = delta.said.reasoning.ends_with('\n');
+    write(delta.said.reasoning);
   }
   if (!delta.said.content.empty()) {
     end_thought();
-    out_.write(delta.said.content);
-    ended_line_ = delta.said.content.ends_with('\n');
+    write(delta.said.content);
   }
   out_.flush();
   if (out_.failed()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "chat/chat_request.h"
 #include "cli/command/stream.h"
@@ -10,7 +11,8 @@ namespace mynah::cli {
 
 class ReplyPrinter final : public ChatObserver {
  public:
-  // What is for the user goes to `out`. Thoughts are shown there, dimmed, where `thoughts` says so.
+  // What is for the user goes to `out`, to a terminal as shown_text() has it. Thoughts are shown
+  // there, dimmed, where `thoughts` says so.
   ReplyPrinter(OutputStream& out, bool thoughts) : out_(out), thoughts_(thoughts) {}
 
   Status on_delta(const ChatDelta& delta) override;
@@ -19,6 +21,7 @@ class ReplyPrinter final : public ChatObserver {
   void finish();
 
  private:
+  void write(std::string_view text);
   void begin_thought();
   void end_thought();
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/chat/shown_text.h"
 #include "cli/chat/text_place.h"
 #include "store/files.h"
 #include "text/grammar/constraint.h"
@@ -73,7 +74,7 @@ std::string shortened(std::string_view text) {
   std::string start(text.substr(0, text.find('\n')));
   const bool is_whole = start.size() <= kMost;
   start.resize(std::min(start.size(), kMost));
-  return replace_invalid_utf8(start) + (is_whole ? "" : "...");
+  return shown_text(replace_invalid_utf8(start)) + (is_whole ? "" : "...");
 }
 
 Fault fault_of(const std::shared_ptr<const grammar::Constraint>& constraint, std::string_view text,

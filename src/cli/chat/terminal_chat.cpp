@@ -11,6 +11,7 @@
 #include "cli/chat/interrupts.h"
 #include "cli/chat/line_editor.h"
 #include "cli/chat/reply_printer.h"
+#include "cli/chat/shown_text.h"
 #include "engine/store_folders.h"
 #include "formats/json.h"
 #include "store/files.h"
@@ -196,7 +197,7 @@ class TerminalChat {
   }
 
   Result<std::string> answer_call(const ToolCall& call) {
-    context_.out.line(fmt::format("[{} {}]", call.name, call.arguments));
+    context_.out.line(shown_text(fmt::format("[{} {}]", call.name, call.arguments)));
     context_.out.flush();
     if (!call.valid) {
       return std::string("error: the arguments are no JSON object");

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/control_characters.h"
+
 namespace mynah::doctor {
 
 namespace {
@@ -26,22 +28,14 @@ size_t index_of(std::vector<std::string>& values, const std::string& value) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-  constexpr unsigned char kDelete = 0x7F;
   std::string result;
   result.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F, which some terminals take for escape sequences: C2 80 to C2 9F in UTF-8.
-    const bool is_c1 = byte == 0xC2 && i + 1 < text.size() &&
-                       static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
-                       static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if (is_c1) {
-      result += '?';
-      ++i;
-    } else if (byte == '\n' || byte == '\t') {
-      result += ' ';
+    if (const size_t length = control_length(text, i); length > 0) {
+      result += text[i] == '\n' || text[i] == '\t' ? ' ' : '?';
+      i += length - 1;
     } else {
-      result += byte < ' ' || byte == kDelete ? '?' : text[i];
+      result += text[i];
     }
   }
   return result;
