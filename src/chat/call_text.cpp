@@ -106,6 +106,7 @@ class Writer {
     const std::u32string pattern =
         to_code_points(std::string_view(marker).substr(0, marker.find(kControlBegin)));
     std::vector<RuleId> states;
+    states.reserve(pattern.size());
     for (size_t matched = 0; matched < pattern.size(); ++matched) {
       states.push_back(grammar_.add_rule("until"));
     }

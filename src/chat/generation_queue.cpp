@@ -229,7 +229,7 @@ std::list<GenerationQueue::WritingRef>::iterator GenerationQueue::next_of_waitin
 void GenerationQueue::admit() {
   while (!waiting_.empty() && writing_.size() < limits_.side_by_side) {
     const auto next = next_of_waiting();
-    const WritingRef writing = *next;
+    WritingRef writing = *next;
     int64_t under_way = std::ssize(writing->tokens);
     for (const WritingRef& one : writing_) {
       under_way += std::ssize(one->tokens);
@@ -244,7 +244,7 @@ void GenerationQueue::admit() {
     writing->forks = forks_of(*writing);
     const auto gone = kept_.shrink(limits_.kept_tokens - under_way, kept_texts_);
     forgotten_.insert(forgotten_.end(), gone.begin(), gone.end());
-    writing_.push_back(writing);
+    writing_.push_back(std::move(writing));
   }
 }
 

@@ -64,6 +64,7 @@ std::vector<GenerationQueue::WritingRef> GenerationQueue::prompts_in_turn() cons
   const auto take_turns = [&reading](const auto& whose) {
     std::map<std::string, int> turns;
     std::vector<std::pair<int, WritingRef>> order;
+    order.reserve(reading.size());
     for (WritingRef& one : reading) {
       order.emplace_back(turns[whose(one->task)]++, std::move(one));
     }

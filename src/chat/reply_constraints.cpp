@@ -73,8 +73,8 @@ Result<CallRules> ReplyConstraints::rules_of(const CallFormat& format,
                                              const std::vector<ReplyTool>& tools, CallWish wish) {
   MYNAH_TRY(CallConstraint calls, call_constraint(format, tools, wish.several));
   if (wish.must_come) {
-    calls.behind = calls_with_begin(format, std::move(calls), wish.behind_thought);
-    calls.begins.clear();
+    calls = {.begins = {},
+             .behind = calls_with_begin(format, std::move(calls), wish.behind_thought)};
   }
   std::vector<std::string> ends;
   for (const int32_t end : tokenizer_->special().reply_ends) {

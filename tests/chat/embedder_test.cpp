@@ -49,6 +49,7 @@ class EmbedderTest : public testing::Test {
 TEST_F(EmbedderTest, VectorsStandInTheOrderOfTheirTexts) {
   // More tokens than a batch has, long and short ones in turn.
   std::vector<std::string> texts;
+  texts.reserve(200);
   for (int i = 0; i < 200; ++i) {
     texts.emplace_back(i % 3 == 0 ? "the cat sat on the mat" : i % 3 == 1 ? "" : "abc");
   }
@@ -132,6 +133,7 @@ TEST_F(EmbedderTest, ManyAtOnceGetTheirOwn) {
   const auto a = embed({"the cat"});
   const auto b = embed({"the mat"});
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       for (int round = 0; round < 8; ++round) {

@@ -90,6 +90,7 @@ TEST(GenerationQueue, EachAsIfAlone) {
   constexpr size_t kTexts = 24;
   std::vector<std::vector<int32_t>> written(kTexts);
   std::vector<std::jthread> threads;
+  threads.reserve(kTexts);
   for (size_t i = 0; i < kTexts; ++i) {
     threads.emplace_back([&, i] {
       const auto prompt = prompt_of(static_cast<uint32_t>(i), 3 + 13 * i);
@@ -381,7 +382,7 @@ TEST(GenerationQueue, SaysWhereAPromptChangedEarly) {
 TEST(GenerationQueue, ReadsAheadWhatIsForeseen) {
   const auto model = std::make_shared<FakeLanguage>();
   GenerationQueue queue(model);
-  const auto beginning = prompt_of(21, 700);
+  auto beginning = prompt_of(21, 700);
   queue.foresee("me", "", [&] { return beginning; });
   ASSERT_TRUE(queue.write(task_of(prompt_of(22, 5), 1, "you"), {}));
   while (queue.load().kept_tokens < 700) {

@@ -1,5 +1,6 @@
 // Guesses of how a text goes on: what they are, and that a text is the same with them and without.
 #include <limits>
+#include <numeric>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -21,6 +22,13 @@ namespace {
 
 using test::FakeLanguage;
 using Tokens = std::vector<int32_t>;
+
+// The tokens 0, 1, 2 and so on: nothing comes twice.
+Tokens ascending(size_t count) {
+  Tokens text(count);
+  std::iota(text.begin(), text.end(), 0);
+  return text;
+}
 
 // What it guesses, up to so many tokens.
 Tokens guessed(const PromptLookup& lookup, size_t most) {
@@ -52,10 +60,7 @@ TEST(PromptLookup, ThreeTokensAlikeSayMoreThanTwo) {
 }
 
 TEST(PromptLookup, TrustsWhatWasRight) {
-  Tokens text;
-  for (int32_t i = 0; i < 100; ++i) {
-    text.push_back(i);
-  }
+  const Tokens text = ascending(100);
   PromptLookup right(text);
   PromptLookup wrong(text);
   for (int32_t i = 0; i < 40; ++i) {
@@ -128,10 +133,7 @@ TEST(Draft, WhatARuleLeavesAloneIsNoGuess) {
 }
 
 TEST(Draft, KeepsToItsRuleItsEndsAndItsCost) {
-  Tokens text;
-  for (int32_t i = 0; i < 30; ++i) {
-    text.push_back(i);
-  }
+  const Tokens text = ascending(30);
   PromptLookup lookup(text);
   for (int32_t i = 0; i < 12; ++i) {
     lookup.take(i);
@@ -151,10 +153,7 @@ TEST(Draft, KeepsToItsRuleItsEndsAndItsCost) {
 }
 
 TEST(Draft, WhatItCostsTheOthersCounts) {
-  Tokens text;
-  for (int32_t i = 0; i < 30; ++i) {
-    text.push_back(i);
-  }
+  const Tokens text = ascending(30);
   PromptLookup lookup(text);
   for (int32_t i = 0; i < 12; ++i) {
     lookup.take(i);
@@ -169,10 +168,7 @@ TEST(Draft, WhatItCostsTheOthersCounts) {
 }
 
 TEST(Draft, WhatIsNotSureIsTriedWithinWhatItMayCost) {
-  Tokens text;
-  for (int32_t i = 0; i < 30; ++i) {
-    text.push_back(i);
-  }
+  const Tokens text = ascending(30);
   PromptLookup lookup(text);
   for (int32_t i = 0; i < 3; ++i) {
     lookup.take(i);
@@ -284,6 +280,7 @@ void expect_same_text(const std::shared_ptr<const LanguageModel>& model, int tex
   std::vector<Written> beside(wanted.size());
   {
     std::vector<std::jthread> threads;
+    threads.reserve(static_cast<size_t>(texts));
     for (int i = 0; i < texts; ++i) {
       threads.emplace_back(
           [&, i] { beside[static_cast<size_t>(i)] = write(guessing, task_of(i, vocabulary)); });

@@ -136,21 +136,20 @@ TEST_F(ReplyRuleTest, CallsKeepToTheirSchemaInEveryFormat) {
     EXPECT_TRUE(calls->notes.empty());
     // A fence and a header stand at a line's beginning.
     const bool begins_line = format.fenced || format.shape == CallShape::Harmony;
-    const std::string before = begins_line ? "" : "Let me see. ";
     int whole = 0;
     for (int i = 0; i < 12; ++i) {
-      std::string begin;
+      std::string begin = begins_line ? "" : "Let me see. ";
       append_spelled(begin, calls->rules.begins.front());
       ReplyRule rule({.thoughts = {}, .content = nullptr, .calls = calls->rules}, tokenizer());
       EXPECT_TRUE(rule.allowed().empty());
-      take(rule, before + begin);
+      take(rule, begin);
       ASSERT_FALSE(rule.allowed().empty());
       const std::string text = written(rule, random);
       if (text.empty()) {
         continue;
       }
       ++whole;
-      EXPECT_EQ(called(format, before + begin + text).calls.size(), 1U) << text;
+      EXPECT_EQ(called(format, begin + text).calls.size(), 1U) << text;
     }
     EXPECT_GT(whole, 0);
   }
