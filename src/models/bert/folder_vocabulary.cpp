@@ -132,8 +132,10 @@ Status add_vocabulary(const std::string& folder, int64_t size, Metadata& metadat
                                   static_cast<int64_t>(id));
       }
     }
-    if (types.back() == kNormal) {
-      token = token.starts_with("##") ? token.substr(2) : "\u2581" + token;
+    if (types.back() == kNormal && token.starts_with("##")) {
+      token.erase(0, 2);
+    } else if (types.back() == kNormal) {
+      token.insert(0, "\u2581");
     }
   }
   metadata.insert_or_assign("tokenizer.ggml.model", std::string("bert"));

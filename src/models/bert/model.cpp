@@ -70,13 +70,13 @@ Result<std::shared_ptr<const Model>> Model::load(const TensorFile& file, const C
 Tensor Model::attention(const Block& block, const Tensor& x, const Lengths& texts) const {
   const int64_t width = config_.width;
   const Tensor qkv = block.qkv(x);  // (tokens, 3 width)
-  const auto head_dim = static_cast<float>(width / config_.heads);
+  const int64_t head_dim = width / config_.heads;
   const Tensor attended =
       ops::attention(backend(), qkv.narrow(1, 0, width), qkv.narrow(1, width, width),
                      qkv.narrow(1, 2 * width, width),
                      {.heads = config_.heads,
                       .kv_heads = config_.heads,
-                      .scale = 1.0F / std::sqrt(head_dim),
+                      .scale = 1.0F / std::sqrt(static_cast<float>(head_dim)),
                       .queries = texts.spans(),
                       .keys = texts.spans()});  // (tokens, width)
   return block.attn_norm(block.attn_out(attended, {.residual = &x}));
