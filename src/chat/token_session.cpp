@@ -81,16 +81,18 @@ size_t masks_of(const StepRequest& request) {
 
 }  // namespace
 
-bool TokenSession::has(int64_t positions, int64_t length) const {
-  return positions == length || positions == 0 ||
-         (sequences_.cache().rewinds() && positions > 0 && positions < length);
+bool TokenSession::has(uint64_t text, int64_t positions) const {
+  const auto known = texts_.find(text);
+  return known == texts_.end() ? positions == 0
+                               : sequences_.cache().forks_at(known->second, positions);
 }
 
 Status TokenSession::check(const TextStep& step) const {
-  const auto known = texts_.find(step.text);
-  const int64_t length = known == texts_.end() ? 0 : sequences_.cache().length(known->second);
-  if (!has(step.begin, length)) {
-    return refuse(fmt::format("{} positions of a text that has {}", step.begin, length));
+  if (!has(step.text, step.begin)) {
+    const auto known = texts_.find(step.text);
+    return refuse(
+        fmt::format("{} positions of a text that has {}, or does not go back so far", step.begin,
+                    known == texts_.end() ? 0 : sequences_.cache().length(known->second)));
   }
   if (step.tokens.empty() ||
       step.begin + std::ssize(step.tokens) > sequences_.cache().sizes().capacity) {
@@ -223,8 +225,7 @@ Result<std::vector<ChosenToken>> TokenSession::compute(const StepRequest& reques
 Result<std::vector<ChosenToken>> TokenSession::step(const StepRequest& request) {
   return or_device_error([&]() -> Result<std::vector<ChosenToken>> {
     for (const TextFork& one : request.forks) {
-      const auto from = texts_.find(one.from);
-      if (from == texts_.end() || !has(one.length, sequences_.cache().length(from->second))) {
+      if (!texts_.contains(one.from) || !has(one.from, one.length)) {
         return refuse(fmt::format("a text that begins as {} positions of none", one.length));
       }
       fork(one);

@@ -26,8 +26,8 @@ class TokenSession final : public LanguageModel::Session {
   Result<std::vector<ChosenToken>> step(const StepRequest& request) override;
 
  private:
-  // Whether a text of that length can go on behind so many positions.
-  [[nodiscard]] bool has(int64_t positions, int64_t length) const;
+  // Whether a text can go on behind so many positions.
+  [[nodiscard]] bool has(uint64_t text, int64_t positions) const;
   // Refuses what no session could do: it may come from another process.
   [[nodiscard]] Status check(const StepRequest& request) const;
   [[nodiscard]] Status check(const TextStep& step) const;

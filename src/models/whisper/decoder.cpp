@@ -116,7 +116,7 @@ Tensor Decoder::self_attention(const Block& block, int64_t layer, const Tensor& 
                       .scale = scale(),
                       .causal = true,
                       .queries = step.queries.spans(),
-                      .keys = step.past.keys,
+                      .keys = cache.spans(layer, step.past),
                       .pages = cache.table(layer, step.past),
                       .precision = precision_});
   return block.attn_out(attended, {.residual = &x});  // (tokens, width)

@@ -26,6 +26,12 @@ int64_t slabs_for(int64_t pages) {
   return (pages + KvCache::kSlabPages - 1) / KvCache::kSlabPages;
 }
 
+// The first position that the one behind `length` others sees; below 0 where it sees more than
+// there are.
+int64_t first_seen(int64_t length, int64_t window) {
+  return length + 1 - window;
+}
+
 bool computes_in_host_memory(const KvCache::Share& share) {
   const DeviceKind kind = share.backend->device().kind;
   return kind == DeviceKind::Cpu || kind == DeviceKind::Ref;
@@ -47,16 +53,22 @@ KvCache::KvCache(std::span<const Share> shares, const Sizes& sizes, DType dtype)
   MYNAH_CHECK(sizes.widths.empty() || std::ssize(sizes.widths) == sizes.layers, "a cache of ",
               std::to_string(sizes.layers), " layers with ", std::to_string(sizes.widths.size()),
               " widths");
+  MYNAH_CHECK(sizes.windows.empty() || std::ssize(sizes.windows) == sizes.layers, "a cache of ",
+              std::to_string(sizes.layers), " layers with ", std::to_string(sizes.windows.size()),
+              " windows");
   int64_t state = 0;
   for (const Share& share : shares) {
     const auto others = std::ssize(groups_);
     for (int64_t i = 0; i < share.layers; ++i) {
       const int64_t width = sizes.widths.empty() ? sizes.width : sizes.widths[group_of_.size()];
-      auto group = std::find_if(groups_.begin() + others, groups_.end(),
-                                [&](const Group& one) { return one.width == width; });
+      const size_t pool = pool_for(std::ssize(group_of_));
+      auto group = std::find_if(groups_.begin() + others, groups_.end(), [&](const Group& one) {
+        return one.width == width && one.pool == pool;
+      });
       if (group == groups_.end()) {
-        group = groups_.insert(group,
-                               {.share = states_.size(), .backend = share.backend, .width = width});
+        group = groups_.insert(
+            group,
+            {.share = states_.size(), .pool = pool, .backend = share.backend, .width = width});
       }
       ++group->layers;
       group_of_.push_back(static_cast<size_t>(group - groups_.begin()));
@@ -69,16 +81,21 @@ KvCache::KvCache(std::span<const Share> shares, const Sizes& sizes, DType dtype)
               std::to_string(group_of_.size()), " are somewhere");
 }
 
-size_t KvCache::slab_bytes() const {
-  size_t bytes = 0;
-  for (const Group& group : groups_) {
-    bytes += storage_bytes(dtype_, group.slab_elements());
+size_t KvCache::pool_for(int64_t layer) {
+  const int64_t window = sizes_.windows.empty() ? 0 : sizes_.windows[static_cast<size_t>(layer)];
+  const auto known = std::ranges::find(pools_, window, &Pool::window);
+  if (known != pools_.end()) {
+    return static_cast<size_t>(known - pools_.begin());
   }
-  return bytes;
+  pools_.push_back({.window = window});
+  return pools_.size() - 1;
 }
 
-void KvCache::copy_page(int64_t from, int64_t to, int64_t count) const {
+void KvCache::copy_page(size_t pool, int64_t from, int64_t to, int64_t count) const {
   for (const Group& group : groups_) {
+    if (group.pool != pool) {
+      continue;
+    }
     // Of a page: (2 layers, rows, bytes of a row).
     const auto rows_of = [&](int64_t page) {
       const auto bytes = static_cast<int64_t>(storage_bytes(dtype_, group.width));
@@ -112,102 +129,162 @@ int64_t KvCache::take_sequence() {
   }
   const int64_t sequence = free_sequences_.back();
   free_sequences_.pop_back();
-  sequences_[static_cast<size_t>(sequence)] = {.pages = {}, .length = 0, .exists = true};
+  sequences_[static_cast<size_t>(sequence)] = {
+      .pages = std::vector<Pages>(pools_.size()), .length = 0, .exists = true};
   return sequence;
+}
+
+bool KvCache::forks_at(int64_t sequence, int64_t length) const {
+  const Sequence& from = sequences_[index(sequence)];
+  if (length == 0 || length == from.length) {
+    return true;
+  }
+  if (length < 0 || length > from.length || !sizes_.states.empty()) {
+    return false;
+  }
+  for (size_t pool = 0; pool < pools_.size(); ++pool) {
+    // The position behind them sees nothing that was let go.
+    const int64_t gap = from.pages[pool].gap;
+    if (gap > 0 && first_seen(length, pools_[pool].window) < kFirstRows + gap) {
+      return false;
+    }
+  }
+  return true;
 }
 
 int64_t KvCache::fork(int64_t sequence, int64_t length) {
   MYNAH_CHECK(length >= 0 && length <= sequences_[index(sequence)].length, "sequence ",
               std::to_string(sequence), " has no ", std::to_string(length), " positions");
-  MYNAH_CHECK(rewinds() || length == 0 || length == sequences_[index(sequence)].length, "sequence ",
-              std::to_string(sequence), " has states of its end alone, and not of ",
-              std::to_string(length), " positions");
+  MYNAH_CHECK(forks_at(sequence, length), "sequence ", std::to_string(sequence),
+              " does not have what is seen behind ", std::to_string(length), " positions");
   const int64_t forked = take_sequence();
   set_states(forked, length == 0 ? std::nullopt : std::optional(sequence));
+  if (length == 0) {
+    return forked;
+  }
   const Sequence& from = sequences_[index(sequence)];
   Sequence& to = sequences_[index(forked)];
   to.length = length;
-  to.pages.assign(from.pages.begin(), from.pages.begin() + pages_for(length));
-  for (const int32_t page : to.pages) {
-    ++uses_[static_cast<size_t>(page)];
+  for (size_t pool = 0; pool < pools_.size(); ++pool) {
+    const Pages& pages = from.pages[pool];
+    to.pages[pool] = {.list = {pages.list.begin(), pages.list.begin() + pages_of(pages, length)},
+                      .gap = pages.gap};
+    for (const int32_t page : to.pages[pool].list) {
+      ++pools_[pool].uses[static_cast<size_t>(page)];
+    }
   }
   return forked;
 }
 
 void KvCache::remove(int64_t sequence) {
   Sequence& removed = sequences_[index(sequence)];
-  for (const int32_t page : removed.pages) {
-    leave_page(page);
+  for (size_t pool = 0; pool < pools_.size(); ++pool) {
+    for (const int32_t page : removed.pages[pool].list) {
+      leave_page(pools_[pool], page);
+    }
   }
   removed = {};
   free_sequences_.push_back(sequence);
 }
 
-bool KvCache::writes_to_shared(const Sequence& sequence) const {
-  const auto page = static_cast<size_t>(sequence.length / kPageRows);
-  return sequence.length % kPageRows > 0 && uses_[static_cast<size_t>(sequence.pages[page])] > 1;
+int64_t KvCache::pages_of(const Pages& pages, int64_t length) {
+  return pages_for(length - pages.gap);
+}
+
+bool KvCache::writes_to_shared(size_t pool, const Sequence& sequence) const {
+  const Pages& pages = sequence.pages[pool];
+  return sequence.length % kPageRows > 0 &&
+         pools_[pool].uses[static_cast<size_t>(pages.list[pages.of(sequence.length)])] > 1;
+}
+
+void KvCache::let_go(Sequence& sequence, int64_t count) {
+  const int64_t next = std::min(sequence.length, sequence.length + count - sizes_.rewinds);
+  for (size_t pool = 0; pool < pools_.size(); ++pool) {
+    const int64_t window = pools_[pool].window;
+    Pages& pages = sequence.pages[pool];
+    const int64_t gap =
+        window > 0 ? (first_seen(next, window) - kFirstRows) / kGapRows * kGapRows : 0;
+    if (gap <= pages.gap) {
+      continue;
+    }
+    const auto first = pages.list.begin() + kFirstRows / kPageRows;
+    const auto end = first + (gap - pages.gap) / kPageRows;
+    std::for_each(first, end, [&](int32_t page) { leave_page(pools_[pool], page); });
+    pages.list.erase(first, end);
+    pages.gap = gap;
+  }
+}
+
+void KvCache::take_pages(size_t pool, const Lane& lane) {
+  Sequence& sequence = sequences_[index(lane.sequence)];
+  Pages& pages = sequence.pages[pool];
+  if (writes_to_shared(pool, sequence)) {
+    int32_t& page = pages.list[pages.of(sequence.length)];
+    const int32_t own = take_page(pools_[pool]);
+    copy_page(pool, page, own, sequence.length % kPageRows);
+    leave_page(pools_[pool], page);
+    page = own;
+  }
+  while (std::ssize(pages.list) < pages_of(pages, sequence.length + lane.count)) {
+    pages.list.push_back(take_page(pools_[pool]));
+  }
 }
 
 void KvCache::reserve(std::span<const Lane> lanes) {
-  int64_t wanted = 0;
-  for (const Lane& lane : lanes) {
-    const Sequence& sequence = sequences_[index(lane.sequence)];
-    MYNAH_CHECK(sequence.length + lane.count <= sizes_.capacity,
-                "more tokens than the cache holds");
-    wanted +=
-        (writes_to_shared(sequence) ? 1 : 0) +
-        std::max<int64_t>(0, pages_for(sequence.length + lane.count) - std::ssize(sequence.pages));
-  }
-  grow(wanted - std::ssize(free_));
   for (const Lane& lane : lanes) {
     Sequence& sequence = sequences_[index(lane.sequence)];
-    if (writes_to_shared(sequence)) {
-      int32_t& page = sequence.pages[static_cast<size_t>(sequence.length / kPageRows)];
-      const int32_t own = take_page();
-      copy_page(page, own, sequence.length % kPageRows);
-      leave_page(page);
-      page = own;
+    MYNAH_CHECK(sequence.length + lane.count <= sizes_.capacity,
+                "more tokens than the cache holds");
+    let_go(sequence, lane.count);
+  }
+  for (size_t pool = 0; pool < pools_.size(); ++pool) {
+    int64_t wanted = 0;
+    for (const Lane& lane : lanes) {
+      const Sequence& sequence = sequences_[index(lane.sequence)];
+      const Pages& pages = sequence.pages[pool];
+      wanted += (writes_to_shared(pool, sequence) ? 1 : 0) +
+                std::max<int64_t>(
+                    0, pages_of(pages, sequence.length + lane.count) - std::ssize(pages.list));
     }
-    while (std::ssize(sequence.pages) < pages_for(sequence.length + lane.count)) {
-      sequence.pages.push_back(take_page());
+    grow(pool, wanted - std::ssize(pools_[pool].free));
+    for (const Lane& lane : lanes) {
+      take_pages(pool, lane);
     }
   }
 }
 
 KvStep KvCache::step(std::span<const Lane> lanes, size_t share) const {
   KvStep step;
-  int64_t pages = 0;
-  for (const Lane& lane : lanes) {
-    const int64_t end = sequences_[index(lane.sequence)].length + lane.count;
-    step.keys.push_back({pages * kPageRows, end});
-    pages += (pages_for(end) + kTableStep - 1) / kTableStep * kTableStep;
-  }
   for (const Group& group : groups_) {
     KvStep::Places& places = step.places.emplace_back();
     if (group.share != share) {
       continue;
     }
     std::vector<int32_t> rows;
-    places.pages.resize(static_cast<size_t>(pages), 0);
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      const Sequence& sequence = sequences_[index(lanes[i].sequence)];
-      const auto place = [&](int64_t page) {
-        return static_cast<int32_t>(group.place(sequence.pages[static_cast<size_t>(page)]));
+    for (const Lane& lane : lanes) {
+      const Sequence& sequence = sequences_[index(lane.sequence)];
+      const Pages& own = sequence.pages[group.pool];
+      const auto place = [&](size_t page) {
+        return static_cast<int32_t>(group.place(own.list[page]));
       };
-      const int64_t end = step.keys[i].length;
-      int32_t* const own = places.pages.data() + step.keys[i].begin / kPageRows;
-      for (int64_t page = 0; page < pages_for(end); ++page) {
-        own[page] = place(page);
+      const int64_t end = sequence.length + lane.count;
+      const int64_t first = std::ssize(places.pages);
+      const int64_t count = pages_of(own, end);
+      places.keys.push_back({first * kPageRows, end - own.gap});
+      for (int64_t page = 0; page < count; ++page) {
+        places.pages.push_back(place(static_cast<size_t>(page)));
       }
+      places.pages.resize(
+          static_cast<size_t>(first + (count + kTableStep - 1) / kTableStep * kTableStep), 0);
       for (int64_t position = sequence.length; position < end; ++position) {
         rows.push_back(
-            static_cast<int32_t>(place(position / kPageRows) * kPageRows + position % kPageRows));
+            static_cast<int32_t>(place(own.of(position)) * kPageRows + position % kPageRows));
       }
     }
     places.rows =
         ops::from_host(*group.backend, std::span<const int32_t>(rows), {std::ssize(rows)});
   }
-  if (!rewinds()) {
+  if (!sizes_.states.empty()) {
     std::vector<int32_t> slots;
     for (const Lane& lane : lanes) {
       slots.push_back(static_cast<int32_t>(lane.sequence));
@@ -233,12 +310,21 @@ void KvCache::advance(std::span<const Lane> lanes) {
 }
 
 size_t KvCache::bytes() const {
-  const int64_t slabs = in_place_ ? used_slabs_ : std::ssize(uses_) / kSlabPages;
-  size_t bytes = static_cast<size_t>(slabs) * slab_bytes();
+  size_t bytes = 0;
+  for (const Group& group : groups_) {
+    const Pool& pool = pools_[group.pool];
+    bytes += static_cast<size_t>(in_place_ ? pool.used_slabs : pool.slabs()) *
+             storage_bytes(dtype_, group.slab_elements());
+  }
   for (const States& states : states_) {
     bytes += states.slots.defined() ? storage_bytes(DType::F32, states.slots.elements()) : 0;
   }
   return bytes;
+}
+
+int64_t KvCache::pages_in_use(int64_t window) const {
+  const auto pool = std::ranges::find(pools_, window, &Pool::window);
+  return pool == pools_.end() ? 0 : std::ssize(pool->uses) - std::ssize(pool->free);
 }
 
 int64_t KvCache::states_width(const States& states, int64_t before) const {
@@ -291,12 +377,17 @@ void KvCache::set_states(int64_t sequence, std::optional<int64_t> from) {
 
 // What grows seldom moves seldom, and steps whose tensors stay where they are are alike. While it
 // moves both old and new slabs are there: of what is usual at most, a half is the most that moves.
-int64_t KvCache::slabs_ahead(int64_t needed) const {
-  const int64_t before = std::ssize(uses_) / kSlabPages;
-  const int64_t most = slabs_for(sizes_.sequences * pages_for(sizes_.capacity));
+int64_t KvCache::slabs_ahead(const Pool& pool, int64_t needed) const {
+  const int64_t before = pool.slabs();
+  const auto slabs_of = [this](int64_t positions) {
+    return slabs_for(sizes_.sequences * pages_for(positions));
+  };
   if (in_place_) {
-    return std::max({needed, most, 2 * before});
+    return std::max({needed, slabs_of(sizes_.capacity), 2 * before});
   }
+  const int64_t kept = kFirstRows + kGapRows + pool.window + sizes_.rewinds;
+  const int64_t most =
+      slabs_of(pool.window > 0 ? std::min(kept, sizes_.capacity) : sizes_.capacity);
   constexpr int64_t kLeastPages = 4;  // of a sequence: more than a short window's text
   int64_t ahead = std::max(2 * before, slabs_for(kLeastPages * sizes_.sequences));
   if (2 * ahead > most) {
@@ -311,11 +402,14 @@ BufferRef KvCache::memory(const Group& group, int64_t slabs) const {
   return in_place_ ? reserve_host_memory(bytes) : group.backend->allocate(bytes);
 }
 
-std::vector<BufferRef> KvCache::grown(int64_t slabs) const {
+std::vector<BufferRef> KvCache::grown(size_t pool, int64_t slabs) const {
   std::vector<BufferRef> buffers;
+  const int64_t before = in_place_ ? pools_[pool].used_slabs : pools_[pool].slabs();
   for (const Group& group : groups_) {
+    if (group.pool != pool) {
+      continue;
+    }
     buffers.push_back(memory(group, slabs));
-    const int64_t before = in_place_ ? used_slabs_ : std::ssize(uses_) / kSlabPages;
     const auto bytes = static_cast<int64_t>(storage_bytes(dtype_, group.slab_elements()));
     const auto filled = [&](const BufferRef& buffer) {
       return Tensor(buffer, 0, {before, bytes}, DType::U8, group.backend->device());
@@ -327,10 +421,14 @@ std::vector<BufferRef> KvCache::grown(int64_t slabs) const {
   return buffers;
 }
 
-void KvCache::set_tensors(int64_t slabs) {
+void KvCache::set_tensors(size_t pool) {
+  const int64_t slabs = pools_[pool].slabs();
   std::vector<int64_t> next(groups_.size(), 0);  // of each group: its next keys or values
   for (size_t layer = 0; layer < keys_.size(); ++layer) {
     const Group& group = groups_[group_of_[layer]];
+    if (group.pool != pool) {
+      continue;
+    }
     for (Tensor* const tensor : {&keys_[layer], &values_[layer]}) {
       const int64_t first = next[group_of_[layer]]++ * kSlabRows;
       // Up to the last slab's own rows.
@@ -344,42 +442,46 @@ void KvCache::set_tensors(int64_t slabs) {
   }
 }
 
-void KvCache::grow(int64_t more) {
+void KvCache::grow(size_t pool, int64_t more) {
   if (more <= 0) {
     return;
   }
-  const int64_t before = std::ssize(uses_);
+  Pool& growing = pools_[pool];
+  const int64_t before = std::ssize(growing.uses);
   const int64_t needed = slabs_for(before + more);
-  int64_t slabs = slabs_ahead(needed);
-  Result<std::vector<BufferRef>> buffers = or_device_error([&] { return grown(slabs); });
+  int64_t slabs = slabs_ahead(growing, needed);
+  Result<std::vector<BufferRef>> buffers = or_device_error([&] { return grown(pool, slabs); });
   if (!buffers && buffers.error().code == ErrorCode::OutOfMemory && slabs > needed) {
     slabs = needed;  // what nobody needs yet is no reason to end
-    buffers = or_device_error([&] { return grown(slabs); });
+    buffers = or_device_error([&] { return grown(pool, slabs); });
   }
   if (!buffers) {
     throw DeviceError(std::move(buffers).error());
   }
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    groups_[i].buffer = (*buffers)[i];
+  auto buffer = buffers->begin();
+  for (Group& group : groups_) {
+    if (group.pool == pool) {
+      group.buffer = *buffer++;
+    }
   }
-  set_tensors(slabs);
-  uses_.resize(static_cast<size_t>(slabs * kSlabPages), 0);
-  for (int64_t page = before; page < std::ssize(uses_); ++page) {
-    free_.push(static_cast<int32_t>(page));
+  growing.uses.resize(static_cast<size_t>(slabs * kSlabPages), 0);
+  for (int64_t page = before; page < std::ssize(growing.uses); ++page) {
+    growing.free.push(static_cast<int32_t>(page));
   }
+  set_tensors(pool);
 }
 
-int32_t KvCache::take_page() {
-  const int32_t page = free_.top();
-  free_.pop();
-  uses_[static_cast<size_t>(page)] = 1;
-  used_slabs_ = std::max<int64_t>(used_slabs_, page / kSlabPages + 1);
+int32_t KvCache::take_page(Pool& pool) {
+  const int32_t page = pool.free.top();
+  pool.free.pop();
+  pool.uses[static_cast<size_t>(page)] = 1;
+  pool.used_slabs = std::max<int64_t>(pool.used_slabs, page / kSlabPages + 1);
   return page;
 }
 
-void KvCache::leave_page(int32_t page) {
-  if (--uses_[static_cast<size_t>(page)] == 0) {
-    free_.push(page);
+void KvCache::leave_page(Pool& pool, int32_t page) {
+  if (--pool.uses[static_cast<size_t>(page)] == 0) {
+    pool.free.push(page);
   }
 }
 

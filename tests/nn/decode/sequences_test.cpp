@@ -55,7 +55,7 @@ class OneLayer final : public TokenModel {
                         .scale = 1.0F / std::sqrt(static_cast<float>(kWidth)),
                         .causal = true,
                         .queries = queries.spans(),
-                        .keys = step.keys,
+                        .keys = cache.spans(0, step),
                         .pages = cache.table(0, step)});
     cache.advance(lanes);
     return ops::add(backend_, x, seen);
