@@ -81,6 +81,26 @@ TEST(PreTokenizers, AreAllRead) {
   EXPECT_THAT(unknown.error().message, testing::HasSubstr("gpt-17"));
 }
 
+std::vector<std::string> pieces_by_name(std::string_view name, std::string_view text) {
+  const auto pretokenizer = PreTokenizer::create(name);
+  EXPECT_TRUE(pretokenizer) << pretokenizer.error().message;
+  std::vector<std::string> found;
+  if (pretokenizer) {
+    pretokenizer->split(text, [&](std::string_view piece) { found.emplace_back(piece); });
+  }
+  return found;
+}
+
+TEST(PreTokenizers, MayTakeDigitsInThreesFromTheLast) {
+  EXPECT_THAT(pieces_by_name("afmoe", "in 1234567 or 123, 12"),
+              ElementsAre("in", " ", "1", "234", "567", " or", " ", "123", ",", " ", "12"));
+}
+
+TEST(PreTokenizers, MayTakeWhiteSpaceInPowersOfTwo) {
+  EXPECT_THAT(pieces_by_name("jais-2", "a" + std::string(13, ' ') + "b"),
+              ElementsAre("a", std::string(8, ' '), std::string(4, ' '), " b"));
+}
+
 // What would be slow if a piece were looked for again in what was looked at: long runs of one kind,
 // whole or broken by another at their end.
 TEST(PreTokenizers, LookAtEachCodePointAFewTimesAlone) {
