@@ -316,12 +316,11 @@ Status read_layers(const TensorFile& file, const Metadata& metadata,
 // Numbers that parts of the model are multiplied with (IBM's Granite; Yang et al. 2022,
 // arXiv:2203.03466).
 Status read_scales(const Metadata& metadata, Config& c) {
+  constexpr double kLeast = 1e-6;
   constexpr double kMost = 1e6;
   const auto scale = [&](std::string_view name, float& of) -> Status {
-    MYNAH_TRY(const double found, metadata.number(name, 0, kMost, 0));
-    if (found != 0) {  // 0: none, as llama.cpp reads it
-      of = static_cast<float>(found);
-    }
+    MYNAH_TRY(const double found, metadata.number(name, kLeast, kMost, static_cast<double>(of)));
+    of = static_cast<float>(found);
     return {};
   };
   MYNAH_TRY_STATUS(scale("embedding_scale", c.embedding_scale));

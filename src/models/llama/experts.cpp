@@ -121,8 +121,9 @@ Tensor Experts::of_best_groups(const Tensor& values) const {
                                apart.reshape({rows * groups}));
   const Tensor best = highest(both.reshape({rows, groups}), used_groups_).ids;
   const Tensor own = ops::gather_rows(backend, group_rows_, best.reshape({rows * used_groups_}));
-  const Tensor ones =
-      ops::affine(backend, ops::zeros(backend, {rows, 1, used_groups_}), 1.0F, 1.0F);
+  // Made of numbers that are there: a step that is replayed takes nothing from the host.
+  const Tensor ones = ops::affine(backend, values.narrow(1, 0, used_groups_), 0.0F, 1.0F)
+                          .reshape({rows, 1, used_groups_});
   const Tensor within = ops::matmul(backend, ones, own.reshape({rows, used_groups_, experts}));
   constexpr float kOutOfReach = 1e30F;
   return ops::add(backend, values,
@@ -152,8 +153,14 @@ Experts::Routes Experts::by_scores(const Tensor& logits) const {
   const Tensor chosen = ops::matmul(*backend_, scores.reshape({rows, 1, experts}),
                                     ones.reshape({rows, used_, experts}), /*transpose_b=*/true)
                             .reshape({rows, used_});
-  // Numbers over their sum are the softmax of their logarithms.
-  return {ids, normed_shares_ ? ops::softmax(*backend_, ops::log(*backend_, chosen)) : chosen};
+  if (!normed_shares_) {
+    return {ids, chosen};
+  }
+  // Numbers over their sum are the softmax of their logarithms; none of them is nothing.
+  constexpr float kLeast = 1e-20F;
+  const Tensor logarithms =
+      ops::log(*backend_, ops::affine(*backend_, chosen, /*scale=*/1.0F, /*shift=*/kLeast));
+  return {ids, ops::softmax(*backend_, logarithms)};
 }
 
 Experts::Routes Experts::routes(const Tensor& asked) const {

@@ -12,9 +12,10 @@
 
 namespace mynah::llama {
 
-// Upper bounds far above the largest published model; they keep arithmetic on sizes safe.
+// Upper bounds far above the largest published model; they keep arithmetic on sizes safe, and what
+// is made of them small: of experts a square.
 inline constexpr int64_t kMostColumns = 1 << 20;
-inline constexpr int64_t kMostExperts = 4096;
+inline constexpr int64_t kMostExperts = 1024;
 
 class Metadata {
  public:
