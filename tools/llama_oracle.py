@@ -125,6 +125,7 @@ HYBRID = {"block_count": 4, "full_attention_interval": 2, "rope.dimension_count"
 SECTIONS = {"rope.dimension_sections": [1, 1, 0, 0]}
 DELTA_NET = {"ssm.conv_kernel": 4, "ssm.state_size": 8, "ssm.group_count": 2, "ssm.time_step_rank": 4, "ssm.inner_size": 32}
 HALF_HEADS = {"attention.key_length": 4, "attention.value_length": 4, "rope.dimension_count": 4}
+COHERE = HALF_HEADS | {"attention.layer_norm_epsilon": 1e-5, "logit_scale": 0.25}
 GRANITE = {"logit_scale": 4.0, "residual_scale": 0.5, "embedding_scale": 3.0, "attention.scale": 0.25}
 SHARED_GATED = EXPERTS | {"expert_shared_feed_forward_length": 20}
 NORMED_AS_POST = {"post_attention_norm": "embedding_length"}  # the norm before the feed-forward block
@@ -143,6 +144,8 @@ TINY = {
                     {"expert_count": 12, "expert_used_count": 3, "expert_group_count": 4, "expert_group_used_count": 2,
                      "expert_shared_count": 1, "expert_weights_scale": 2.5, "expert_weights_norm": True}, HEAD_NORMS,
                     {"fused_qkv", "experts", "no_dense", "choice_bias", "shared", "untied"}),
+    "cohere2": ("cohere2", COHERE | {"block_count": 4, "attention.sliding_window": 5}, {}, {"no_ffn_norm"}),
+    "command-r": ("command-r", COHERE, {}, {"no_ffn_norm"}),
     "dots1": ("dots1", EXPERTS | SIGMOIDS | {"attention.head_count_kv": 4, "expert_shared_count": 2, "expert_weights_scale": 1.5,
                                              "expert_weights_norm": False}, HEAD_NORMS,
               {"experts", "no_dense", "choice_bias", "shared", "untied"}),

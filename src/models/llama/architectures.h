@@ -27,6 +27,8 @@ struct Architecture {
   RopePairs pairs = RopePairs::Halves;
   GatedParams gate = {};                               // Config::gate
   std::string_view ffn_norm = "ffn_norm";              // its tensor
+  bool layer_norms = false;                            // Config::layer_norms
+  bool parallel_parts = false;                         // Config::parallel_parts
   bool normed_inputs = true;                           // Config::normed_inputs
   bool normed_heads = false;                           // Config::normed_heads
   bool heads_by_tensors = false;                       // ... if the file has their norms
@@ -47,6 +49,7 @@ struct Architecture {
   bool scaled_embedding = false;  // by the square root of the width
   // embedding_scale, residual_scale, attention.scale, logit_scale, rope.scaling.finetuned count.
   bool scaled_parts = false;
+  bool logit_factor = false;     // logit_scale counts: logits are multiplied with it
   bool growing_queries = false;  // attention.temperature_scale counts
   double score_cap = 0;          // where the file names none
   double logit_cap = 0;          // where the file names none

@@ -41,7 +41,8 @@ std::unexpected<Error> wants(std::string what) {
   return fail(ErrorCode::Unsupported, std::move(what));
 }
 
-Status read_sizes(const TensorFile& file, const Metadata& metadata, Config& c) {
+Status read_sizes(const TensorFile& file, const Metadata& metadata,
+                  const Architecture& architecture, Config& c) {
   const StoredTensor* const table = file.find("token_embd.weight");
   if (table == nullptr || table->shape.rank() != 2) {
     return fail(ErrorCode::InvalidInput,
@@ -58,12 +59,11 @@ Status read_sizes(const TensorFile& file, const Metadata& metadata, Config& c) {
   MYNAH_TRY(c.width, metadata.integer("embedding_length", 1, kMostColumns));
   MYNAH_TRY(c.heads, metadata.integer("attention.head_count", 1, kMostColumns));
   constexpr double kMostEpsilon = 1.0;
-  MYNAH_TRY(const double epsilon,
-            metadata.number("attention.layer_norm_rms_epsilon", 0, kMostEpsilon, -1));
+  const std::string_view name = architecture.layer_norms ? "attention.layer_norm_epsilon"
+                                                         : "attention.layer_norm_rms_epsilon";
+  MYNAH_TRY(const double epsilon, metadata.number(name, 0, kMostEpsilon, -1));
   if (epsilon < 0) {
-    return fail(
-        ErrorCode::InvalidInput,
-        fmt::format("wanted {}, found none", metadata.key("attention.layer_norm_rms_epsilon")));
+    return fail(ErrorCode::InvalidInput, fmt::format("wanted {}, found none", metadata.key(name)));
   }
   c.norm_epsilon = static_cast<float>(epsilon);
   return {};
@@ -76,7 +76,8 @@ Status refuse_unknown_parts(const Metadata& metadata, const Architecture& archit
       "residual_scale"};
   for (const std::string_view name : kNotDone) {
     if ((name == "attn_logit_softcapping" && architecture.score_cap > 0) ||
-        (name.ends_with("_scale") && architecture.scaled_parts)) {
+        (name.ends_with("_scale") && architecture.scaled_parts) ||
+        (name == "logit_scale" && architecture.logit_factor)) {
       continue;
     }
     MYNAH_TRY(const double value, metadata.number(name, -1e30, 1e30, 0));
@@ -315,7 +316,7 @@ Status read_layers(const TensorFile& file, const Metadata& metadata,
 
 // Numbers that parts of the model are multiplied with (IBM's Granite; Yang et al. 2022,
 // arXiv:2203.03466).
-Status read_scales(const Metadata& metadata, Config& c) {
+Status read_scales(const Metadata& metadata, const Architecture& architecture, Config& c) {
   constexpr double kLeast = 1e-6;
   constexpr double kMost = 1e6;
   const auto scale = [&](std::string_view name, float& of) -> Status {
@@ -323,6 +324,12 @@ Status read_scales(const Metadata& metadata, Config& c) {
     of = static_cast<float>(found);
     return {};
   };
+  if (architecture.logit_factor) {
+    return scale("logit_scale", c.logit_scale);
+  }
+  if (!architecture.scaled_parts) {
+    return {};
+  }
   MYNAH_TRY_STATUS(scale("embedding_scale", c.embedding_scale));
   MYNAH_TRY_STATUS(scale("residual_scale", c.residual_scale));
   MYNAH_TRY_STATUS(scale("attention.scale", c.attention_scale));
@@ -354,7 +361,7 @@ Result<Config> read_config(const TensorFile& file) {
   MYNAH_TRY_STATUS(refuse_unknown_parts(metadata, *architecture));
   Config c;
   c.architecture = *name;
-  MYNAH_TRY_STATUS(read_sizes(file, metadata, c));
+  MYNAH_TRY_STATUS(read_sizes(file, metadata, *architecture, c));
   HeadSizes sizes;
   MYNAH_TRY_STATUS(read_layers(file, metadata, *architecture, sizes, c));
   MYNAH_TRY_STATUS(check_tensors(file, *architecture, c.layers));
@@ -366,6 +373,8 @@ Result<Config> read_config(const TensorFile& file) {
   c.gate = architecture->gate;
   c.ffn_norm = architecture->ffn_norm;
   c.last_norm = architecture->last_norm;
+  c.layer_norms = architecture->layer_norms;
+  c.parallel_parts = architecture->parallel_parts;
   c.normed_inputs = architecture->normed_inputs;
   c.normed_heads = architecture->normed_heads && (!architecture->heads_by_tensors ||
                                                   file.find("blk.0.attn_q_norm.weight") != nullptr);
@@ -378,9 +387,7 @@ Result<Config> read_config(const TensorFile& file) {
   if (architecture->scaled_embedding) {
     c.embedding_scale = std::sqrt(static_cast<float>(c.width));
   }
-  if (architecture->scaled_parts) {
-    MYNAH_TRY_STATUS(read_scales(metadata, c));
-  }
+  MYNAH_TRY_STATUS(read_scales(metadata, *architecture, c));
   MYNAH_TRY(const double score_cap,
             metadata.number("attn_logit_softcapping", 0, 1e30, architecture->score_cap));
   c.score_cap = static_cast<float>(score_cap);

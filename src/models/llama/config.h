@@ -63,7 +63,9 @@ struct Config {
   GatedParams gate;              // of feed-forward blocks
   std::string_view ffn_norm;     // the tensor of the norm before them
   std::string_view last_norm;    // the same before the logits
-  bool normed_inputs = true;     // an RMS norm before attention and before the feed-forward block
+  bool layer_norms = false;      // hidden states have layer norms, not RMS norms
+  bool parallel_parts = false;   // attention and the feed-forward block read the same, one norm's
+  bool normed_inputs = true;     // a norm before attention and before the feed-forward block
   bool normed_heads = false;     // an RMS norm of each head of queries and of keys
   bool whole_norms = false;      // ... of all heads' columns together, not of each head's
   bool turned_first = false;     // ... behind their turns by position

@@ -34,7 +34,7 @@ Result<Model::Block> Model::Block::load(const Weights& w, const Config& c, const
 }
 
 Status Model::Block::take_recurrent(const Weights& w, const Config& c) {
-  MYNAH_TRY(attn_norm, RmsNorm::load(w / "attn_norm", c.width, c.norm_epsilon));
+  MYNAH_TRY(attn_norm, Norm::load(w / "attn_norm", c));
   if (c.recurrence == Recurrence::ShortConv) {
     MYNAH_TRY(short_conv, ShortConv::load(w, c, config.cache));
   } else {
@@ -48,7 +48,7 @@ Status Model::Block::take_attention(const Weights& w, const Config& c) {
   const int64_t queries = c.heads * config.head_dim;
   const int64_t keys = config.key_width();
   if (c.normed_inputs) {
-    MYNAH_TRY(attn_norm, RmsNorm::load(w / "attn_norm", c.width, c.norm_epsilon));
+    MYNAH_TRY(attn_norm, Norm::load(w / "attn_norm", c));
   }
   std::vector<Part> parts = {{"attn_q", queries}};
   if (c.gated_attention) {
@@ -92,8 +92,8 @@ Status Model::Block::take_attention(const Weights& w, const Config& c) {
 Status Model::Block::take_feed_forward(const Weights& w, const Config& c) {
   using Part = Projections::Part;
   const int64_t inner = config.feed_forward;
-  if (c.normed_inputs) {
-    MYNAH_TRY(ffn_norm, RmsNorm::load(w / c.ffn_norm, c.width, c.norm_epsilon));
+  if (c.normed_inputs && !c.parallel_parts) {
+    MYNAH_TRY(ffn_norm, Norm::load(w / c.ffn_norm, c));
   }
   if (inner > 0) {
     std::vector<Part> parts = {{"ffn_up", 2 * inner}};
@@ -132,7 +132,7 @@ Status Model::take(const Weights& lower, const Weights& upper) {
     MYNAH_TRY(Block block, Block::load(w / "blk" / layer, c, own));
     blocks_.push_back(std::move(block));
   }
-  MYNAH_TRY(norm_, RmsNorm::load(upper / c.last_norm, c.width, c.norm_epsilon));
+  MYNAH_TRY(norm_, Norm::load(upper / c.last_norm, c));
   const Linear::Sizes head{.in = c.width, .out = c.vocabulary};
   if (upper.has("output.weight")) {
     MYNAH_TRY(head_, Linear::load(upper / "output", head));
@@ -271,7 +271,7 @@ Model::QueriesKeys Model::queries_keys(const Block& block, const Tensor& gated_q
   return {q, placed(k, block.k_norm, own.kv_heads, turns)};
 }
 
-Tensor Model::input_of(const RmsNorm& norm, const Tensor& x) const {
+Tensor Model::input_of(const Norm& norm, const Tensor& x) const {
   return config_.normed_inputs ? norm(x) : x;
 }
 
@@ -374,6 +374,15 @@ Tensor Model::feed_forward(const Block& block, const Tensor& x) const {
   return block.down(hidden, {.residual = &x});
 }
 
+Tensor Model::pass(const Block& block, const Tensor& x, const Step& step,
+                   const KvCache& cache) const {
+  const Tensor mixed = mix(block, x, step, cache);
+  if (!config_.parallel_parts) {
+    return feed_forward(block, mixed);
+  }
+  return block.down(dense_hidden(block, block.attn_norm(x)), {.residual = &mixed});
+}
+
 void Model::release_table() const {
   for (const auto& file : files_) {
     const std::span<const std::byte> bytes = file->bytes();
@@ -409,8 +418,7 @@ Tensor Model::forward(std::span<const int32_t> tokens, std::span<const Lane> lan
       inputs = inputs.defined() ? moved_up(inputs) : inputs;
     }
     const Block& block = blocks_[static_cast<size_t>(i)];
-    x = mix(block, x, step, cache);
-    x = feed_forward(block, x);
+    x = pass(block, x, step, cache);
     if (inputs.defined()) {
       const int64_t columns = config_.layer_inputs;
       x = block.input(x, inputs.narrow(1, i * columns, columns));

@@ -13,6 +13,7 @@
 #include "models/llama/config.h"
 #include "models/llama/experts.h"
 #include "models/llama/layer_inputs.h"
+#include "models/llama/norm.h"
 #include "models/llama/projections.h"
 #include "models/llama/recurrent.h"
 #include "nn/blob_cache.h"
@@ -87,7 +88,7 @@ class Model final : public TokenModel {
   struct Block {
     Backend* backend = nullptr;
     LayerConfig config;
-    RmsNorm attn_norm;
+    Norm attn_norm;
     // One of these where LayerConfig says that the layer does not attend; then nothing of that.
     std::optional<ShortConv> short_conv;
     std::optional<DeltaNet> delta_net;
@@ -101,8 +102,8 @@ class Model final : public TokenModel {
     Linear attn_gate;  // where Config::attention_gate
     Linear attn_out;
     RmsNorm post_attn_norm;  // where Config::normed_results
-    RmsNorm ffn_norm;
-    Projections gate_up;  // side by side; where LayerConfig::feed_forward
+    Norm ffn_norm;           // unless Config::parallel_parts
+    Projections gate_up;     // side by side; where LayerConfig::feed_forward
     Linear down;
     Experts experts;  // where LayerConfig::experts
     // Of experts beside a dense block: before and behind each, and before the router.
@@ -157,13 +158,16 @@ class Model final : public TokenModel {
   // x and what a part of the block made of it, times Config::residual_scale.
   [[nodiscard]] Tensor add_to(const Block& block, const Tensor& x, const Tensor& made) const;
   // x after the norm before a part of the block, where there is one.
-  [[nodiscard]] Tensor input_of(const RmsNorm& norm, const Tensor& x) const;
+  [[nodiscard]] Tensor input_of(const Norm& norm, const Tensor& x) const;
   // x (tokens, width), and what attention adds to it.
   [[nodiscard]] Tensor attention(const Block& block, const Tensor& x, const Step& step,
                                  const KvCache& cache) const;
   // x (tokens, width), and what attention, or what the layer has in its place, adds to it.
   [[nodiscard]] Tensor mix(const Block& block, const Tensor& x, const Step& step,
                            const KvCache& cache) const;
+  // x (tokens, width), and what a whole block adds to it.
+  [[nodiscard]] Tensor pass(const Block& block, const Tensor& x, const Step& step,
+                            const KvCache& cache) const;
   // x (tokens, width), and what the feed-forward block adds to it.
   [[nodiscard]] Tensor feed_forward(const Block& block, const Tensor& x) const;
   // Of x (tokens, width): what the experts make of it, beside a dense block's where there is one.
@@ -176,7 +180,7 @@ class Model final : public TokenModel {
   Tensor table_;  // (vocabulary, width)
   LayerInputs layer_inputs_;
   std::vector<Block> blocks_;
-  RmsNorm norm_;
+  Norm norm_;
   Linear head_;
   std::unique_ptr<StepRunner> steps_;
   std::vector<std::shared_ptr<const MappedFile>> files_;
