@@ -259,6 +259,7 @@ class GenerationQueue {
   std::vector<TextFork> forks_;
   std::vector<uint64_t> forgotten_;
   uint64_t next_text_ = 1;
+  bool shortest_first_ = false;  // of prompts, in the next step
   std::jthread thread_;
 };
 

@@ -55,7 +55,9 @@ void GenerationQueue::note_times(double took_ms, const StepSize& size) {
   }
 }
 
-// Who came first first; of every owner one at a time, and of every conversation of his.
+// Who came first first; of every owner one at a time, and of every conversation of his. In every
+// other step who has least left goes before: a short prompt does not wait until a long one was
+// read, and that goes on at half its pace at least.
 std::vector<GenerationQueue::WritingRef> GenerationQueue::prompts_in_turn() const {
   std::vector<WritingRef> reading;
   std::ranges::copy_if(writing_, std::back_inserter(reading), [](const WritingRef& one) {
@@ -73,6 +75,10 @@ std::vector<GenerationQueue::WritingRef> GenerationQueue::prompts_in_turn() cons
   };
   take_turns([](const GenerationTask& task) { return task.owner + '\n' + task.conversation; });
   take_turns([](const GenerationTask& task) { return task.owner; });
+  if (shortest_first_) {
+    std::ranges::stable_sort(
+        reading, {}, [](const WritingRef& one) { return std::ssize(one->tokens) - one->there; });
+  }
   return reading;
 }
 
@@ -297,6 +303,7 @@ void GenerationQueue::step(std::vector<Part> parts) {
     return;
   }
   const StepSize size = size_of(parts);
+  shortest_first_ = size.prompts > 0 ? !shortest_first_ : shortest_first_;
   std::span<const ChosenToken> rest = *chosen;
   for (size_t i = 0; i < parts.size(); ++i) {
     const size_t wishes = request.steps[i].wishes.size();

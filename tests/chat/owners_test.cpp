@@ -105,5 +105,41 @@ TEST(Owners, TakeTurnsForPlaces) {
   EXPECT_EQ(std::ranges::count(ended, 'a'), 50);
 }
 
+// Nobody waits for a few words until somebody's book was read, nor behind a book of his own.
+TEST(Owners, ReadAShortPromptBesideALongOne) {
+  for (const char* const owner : {"a", "b"}) {
+    GenerationQueue queue(std::make_shared<FakeLanguage>(), {.side_by_side = 4,
+                                                             .waiting = 100,
+                                                             .kept_tokens = 1 << 20,
+                                                             .prompt_piece = 64,
+                                                             .piece_beside_others = 64});
+    std::latch all_ask(1);
+    std::mutex mutex;
+    std::string ended;
+    std::latch all_ended(3);
+    const auto ask = [&](char name, GenerationTask task) {
+      ASSERT_TRUE(queue.submit(std::move(task), {}, [&, name](const Result<Generated>& result) {
+        EXPECT_TRUE(result);
+        {
+          const std::lock_guard lock(mutex);
+          ended += name;
+        }
+        all_ended.count_down();
+      }));
+    };
+    GenerationTask first = task_of(prompt_of(1, 4), 1, "a");
+    first.on_token = [&all_ask](const ChosenToken& /*chosen*/) {
+      all_ask.wait();
+      return true;
+    };
+    ask('1', std::move(first));
+    ask('l', task_of(prompt_of(2, 640), 1, "a"));
+    ask('s', task_of(prompt_of(3, 40), 1, owner));
+    all_ask.count_down();
+    all_ended.wait();
+    EXPECT_EQ(ended, "1sl") << owner;
+  }
+}
+
 }  // namespace
 }  // namespace mynah
