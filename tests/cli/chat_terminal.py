@@ -15,6 +15,9 @@ import time
 
 from checks import WEIGHTS, Checks, environment, needs
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "server"))
+from taught_model import write_taught
+
 THINKER = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 LONGEST_S = 240  # until something is shown, on a machine that does much else
 
@@ -50,6 +53,30 @@ class Terminal:
 
     def type(self, text):
         os.write(self.master, text.encode())
+
+
+def asks_about_tools(program, env, folder, tools, checks):
+    """A model that calls a tool in each answer: it is let, it is not, and Ctrl-C leaves the answer."""
+    grammar = folder / "call.gbnf"
+    grammar.write_text(r'root ::= "<tool_call>\n{\"name\": \"clock\", \"arguments\": {}}\n</tool_call>"')
+    model = write_taught(THINKER, folder / "taught.gguf")
+    terminal = Terminal(env, program, "chat", "--model", model, "--tools", tools, "--grammar", grammar)
+    at = terminal.wait_for("> ", max(terminal.wait_for("on cpu"), 0))
+    terminal.type("What time is it?\n")
+    for key in ("n", "y", "\x03"):
+        at = terminal.wait_for("[y/N]", max(at, 0))
+        checks.add(f"a tool is asked about before {key!r}", None if at >= 0 else repr(terminal.shown[-600:]))
+        terminal.type(key)
+    at = terminal.wait_for("stopped;", max(at, 0))
+    checks.add("Ctrl-C there stops the answer", None if at >= 0 else repr(terminal.shown[-600:]))
+    terminal.wait_for("> ", max(at, 0))
+    terminal.type("\x04")
+    try:
+        code = terminal.process.wait(300)
+    except subprocess.TimeoutExpired:
+        code = "none: it went on"
+    terminal.process.kill()
+    checks.add("and Ctrl-D leaves", None if code == 0 else f"exit code {code}: {terminal.shown[-300:]!r}")
 
 
 def main():
@@ -119,6 +146,7 @@ def main():
         asked = [message["content"] for message in json.loads((folder / "pasted.json").read_text()) if message["role"] == "user"]
         checks.add("lines that are pasted are one question, and two slashes one of a question",
                    None if asked == ["Count to a thousand.\nOne number\ta line.", "/etc/hosts: what is it?"] else repr(asked))
+        asks_about_tools(program, env, folder, tools, checks)
         for number, name, typed in ((signal.SIGTERM, "SIGTERM", ""), (signal.SIGHUP, "SIGHUP", "Count to a thousand.\n")):
             ended = Terminal(env, program, "chat", "--model", THINKER, "--seed", "1")
             ended.wait_for("> ", max(ended.wait_for("on cpu"), 0))

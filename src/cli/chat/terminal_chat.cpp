@@ -204,7 +204,10 @@ class TerminalChat {
     }
     if (const std::string command = tools_.command_of(call.name); !command.empty()) {
       const auto key = editor_.read_key(fmt::format("run `{}`? [y/N] ", command));
-      if (!key || ascii_lower(*key) != 'y') {
+      if (!key) {  // no answer to this call alone: a model may ask for the next one forever
+        return fail(ErrorCode::Cancelled, "stopped");
+      }
+      if (ascii_lower(*key) != 'y') {
         return std::string("error: the user does not let this run");
       }
       return tools_.run(call, interrupts_.begin());
