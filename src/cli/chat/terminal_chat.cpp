@@ -1,5 +1,6 @@
 #include "cli/chat/terminal_chat.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -190,6 +191,12 @@ class TerminalChat {
       context_.say(fmt::format(
           "the context is full: /clear begins anew,{} --context-policy leave-out drops old turns",
           conversation_.has_more_context() ? " --context N has more room," : ""));
+    }
+    const bool is_told =
+        std::ranges::find(reply.notes, kFormCutNote, &ReplyNote::code) != reply.notes.end();
+    if (reply.end == ReplyEnd::Length && !is_told) {
+      context_.say(fmt::format("the answer was cut at {} tokens, as --max-tokens has it",
+                               reply.spent.tokens));
     }
     if (options_.timings) {
       context_.say(timing_line(reply.spent));
