@@ -18,6 +18,8 @@ using Json = nlohmann::json;
 // Walks a document before it is built, and stops at the first thing that may not be.
 class Inspector : public nlohmann::json_sax<Json> {
  public:
+  explicit Inspector(size_t size) : size_(size) {}
+
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
   bool null() override { return true; }
@@ -62,7 +64,9 @@ class Inspector : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t position, const std::string& last_token,
                    const Json::exception& /*error*/) override {
-    complaint_ = fmt::format("wanted JSON, found {} at byte {}", in_quotes(last_token), position);
+    complaint_ = position > size_ ? fmt::format("wanted JSON, found its end after {} bytes", size_)
+                                  : fmt::format("wanted JSON, found {} at byte {}",
+                                                in_quotes(last_token), position);
     return false;
   }
 
@@ -75,6 +79,7 @@ class Inspector : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  const size_t size_;  // of the text
   std::string complaint_;
   std::vector<std::unordered_set<std::string>> keys_;
   int depth_ = 0;
@@ -134,7 +139,7 @@ std::optional<MetadataValue> scalar_metadata(const Json& value) {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, std::string_view file) {
-  Inspector inspector;
+  Inspector inspector(text.size());
   if (!Json::sax_parse(text, &inspector)) {
     return fail(ErrorCode::InvalidInput, fmt::format("{}: {}", file, inspector.complaint()));
   }
