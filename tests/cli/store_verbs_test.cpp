@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "chat/tiny_language.h"
 #include "cli/hear/transcribe.h"
 #include "cli/hear/vad.h"
 #include "cli/models/import.h"
@@ -394,6 +395,20 @@ TEST(StoreFolders, come_from_the_environment) {
       Environment(Variables{{"HOME", "/h"}, {"MYNAH_HOME", "/m"}, {"XDG_CACHE_HOME", "/c"}}));
   EXPECT_EQ(set.home, "/m");
   EXPECT_EQ(set.cache, "/c/mynah");
+}
+
+TEST_F(StoreVerbs, a_language_model_that_is_not_run_is_not_imported) {
+  const std::string good = mynah::test::write_tiny_language(folder / "good.gguf");
+  TensorFile file = *open_tensor_file(good);
+  file.metadata["general.architecture"] = std::string("mamba");
+  ASSERT_TRUE(write_gguf(folder / "other.gguf", file).has_value());
+  const Outcome refused = mynah({"import", folder / "other.gguf"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("other.gguf: not imported, as it cannot be used: mynah does "
+                                     "not run the architecture \"mamba\""));
+  EXPECT_FALSE(std::filesystem::exists(folder / "home/models/other"));
+  const Outcome imported = mynah({"import", good});
+  EXPECT_EQ(imported.code, 0) << imported.err;
 }
 
 TEST_F(StoreVerbs, an_embedding_models_folder_becomes_one_file) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,8 +34,12 @@ Status load(const StoredModel& model) {
 Status check_loads(const std::string& path, const StoredModel& model) {
   const Status loaded = load(model);
   if (!loaded) {
-    return fail(loaded.error().code, fmt::format("{}: not imported, as it cannot be used: {}", path,
-                                                 loaded.error().message));
+    std::string_view why = loaded.error().message;
+    if (const std::string copy = model.path() + ": "; why.starts_with(copy)) {
+      why.remove_prefix(copy.size());  // of which nothing is left
+    }
+    return fail(loaded.error().code,
+                fmt::format("{}: not imported, as it cannot be used: {}", path, why));
   }
   return {};
 }

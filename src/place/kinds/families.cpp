@@ -4,6 +4,7 @@
 #include <array>
 
 #include "chat/embedding_model.h"
+#include "chat/language_model.h"
 #include "speech/hibari/load_hibari.h"
 #include "speech/kokoro/load_kokoro.h"
 #include "speech/kokoro_phonemizers.h"
@@ -11,6 +12,7 @@
 #include "speech/window_model.h"
 #include "store/catalogue.h"
 #include "store/catalogue_embeddings.h"
+#include "store/catalogue_language.h"
 #include "store/speech_models.h"
 
 namespace mynah::place {
@@ -50,6 +52,12 @@ Status check_embeddings(const StoredModel& model, Backend& backend) {
   return {};
 }
 
+// Its head alone, as the weights may be many gigabytes and are not touched by opening it.
+Status check_language(const StoredModel& model, Backend& /*backend*/) {
+  MYNAH_TRY_STATUS(open_writing(model.path()));
+  return {};
+}
+
 template <auto kLoad>
 Status check_voice(const StoredModel& model, Backend& backend) {
   VoiceModelFile file;
@@ -69,11 +77,12 @@ Status check_english_phonemes(const StoredModel& model, Backend& backend) {
   return {};
 }
 
-constexpr std::array<FamilyLoader, 6> kLoaders = {
+constexpr std::array<FamilyLoader, 7> kLoaders = {
     {{.name = "whisper", .voice = nullptr, .check = check_whisper},
      {.name = "kokoro", .voice = load_kokoro_voice, .check = check_kokoro_model},
      {.name = kEnglishPhonemes, .voice = nullptr, .check = check_english_phonemes},
      {.name = kEmbeddingFamily, .voice = nullptr, .check = check_embeddings},
+     {.name = kLanguageFamily, .voice = nullptr, .check = check_language},
      {.name = "hibari", .voice = load_hibari_voice, .check = check_voice<load_hibari_voice>},
      {.name = "piper", .voice = load_piper_voice, .check = check_voice<load_piper_voice>}}};
 

@@ -18,7 +18,8 @@ struct FamilyLoader {
   Result<std::unique_ptr<const VoiceModel>> (*voice)(const VoiceModelFile& file,
                                                      const VoiceLoadOptions& options,
                                                      Backend& backend);
-  // Loads what a model of the family brings, as its first use would, and lets it go.
+  // Loads what a model of the family brings, as its first use would, and lets it go; of a language
+  // model reads the head.
   Status (*check)(const StoredModel& model, Backend& backend);
 };
 
