@@ -1,4 +1,5 @@
 // chat, schema and embed as a user types them, with a language model of some small matrices.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -18,6 +19,7 @@
 #include "cli/models/pull.h"
 #include "cli/test_context.h"
 #include "temporary_folder.h"
+#include "test_paths.h"
 
 namespace mynah::cli {
 namespace {
@@ -159,6 +161,25 @@ TEST_F(ChatVerbs, AFolderIsNoFileOfTexts) {
   const Outcome refused = mynah({"embed", "--file", folder_.path()});
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err, HasSubstr("is a folder"));
+}
+
+TEST_F(ChatVerbs, AFilesNameAmongTextsIsATextAndThatIsSaid) {
+  const std::string notes = file("notes.txt", "One.\nTwo.\n");
+  const std::string model = test::source_path("tests/models/bert/golden/tiny");
+  const Outcome named = mynah({"embed", notes, "--model", model, "--device", "cpu"});
+  EXPECT_EQ(named.code, 0) << named.err;
+  EXPECT_EQ(std::ranges::count(named.out, '\n'), 1);
+  EXPECT_THAT(named.err, HasSubstr(notes + " is taken as a text"));
+  EXPECT_THAT(named.err, HasSubstr("--file " + notes + " reads it"));
+  EXPECT_THAT(mynah({"embed", "Notes", "--model", model, "--device", "cpu"}).err,
+              Not(HasSubstr("taken as a text")));
+}
+
+TEST_F(ChatVerbs, OneFileOfTextsIsRead) {
+  const Outcome refused =
+      mynah({"embed", "--file", file("a.txt", "One."), "--file", file("b.txt", "Two.")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--file was given more than once"));
 }
 
 TEST_F(ChatVerbs, AModelWithoutATemplateIsTakenOnlyByName) {

@@ -42,7 +42,8 @@ void EmbedCommand::fields(Fields& fields) {
       .as_optional();
   fields.option("file", "FILE", file_, "A file with a text in each line, - for standard input.")
       .shorter('f')
-      .completes(Complete::Files);
+      .completes(Complete::Files)
+      .once();
   fields.option("dimensions", "N", options_.dimensions,
                 "The first N numbers of each vector, for models that were trained for that; 0: "
                 "all.");
@@ -208,6 +209,14 @@ Result<int> EmbedCommand::run(Context& context) {
   if (std::filesystem::is_directory(file_, ignored)) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("wanted a file with a text in each line, {} is a folder", file_));
+  }
+  for (const std::string& word : words_) {
+    if (word != "-" && std::filesystem::is_regular_file(word, ignored)) {
+      context.say(
+          fmt::format("{0} is taken as a text, though there is a file called so: --file {0} "
+                      "reads it",
+                      word));
+    }
   }
   MYNAH_TRY(const engine::OpenedEmbedder opened,
             engine::open_embedder(wish_, surroundings_of(context)));
