@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "chat/call_ids.h"
 #include "chat/reply_rule.h"
 #include "chat/reply_stream.h"
 #include "chat/turns.h"
@@ -156,7 +157,7 @@ Result<ChatModel::Asked> ChatModel::ask(ChatRequest& request) const {
                    .prompt_end = std::move(rendered.end),
                    .tools = tools_of(request.tools),
                    .lone_calls = !request.constraint.has_value(),
-                   .id_seed = request.choice.seed};
+                   .id_seed = call_id_seed(request)};
   asked.most_tokens = request.choice.most_tokens;
   if (context < facts().context) {
     // A prompt without room is refused before.

@@ -215,6 +215,27 @@ TEST_F(ChatServer, AnAnswerKeepsToItsSchemaWithAndWithoutTools) {
   EXPECT_THAT(refused, HasSubstr(R"("param":"response_format")"));
 }
 
+TEST_F(ChatServer, ALaterCallOfAConversationHasAnIdOfItsOwn) {
+  serve(chat_options());
+  const auto call_behind = [this](const std::string& messages) {
+    const OrderedJson told =
+        this->told("/v1/chat/completions",
+                   R"({"messages": [{"role": "user", "content": "Hi."})" + messages +
+                       R"(], "seed": 1, "max_tokens": 200, "tool_choice": "required", "tools": [)" +
+                       kLamp + "]}");
+    return told["choices"][0]["message"]["tool_calls"][0];
+  };
+  const OrderedJson first = call_behind("");
+  ASSERT_TRUE(first.contains("id")) << first.dump();
+  EXPECT_EQ(call_behind("")["id"], first["id"]) << "the same request has the same answer";
+  const OrderedJson later =
+      call_behind(R"(, {"role": "assistant", "tool_calls": [)" + first.dump() +
+                  R"(]}, {"role": "tool", "content": "It is on.", "tool_call_id": )" +
+                  first["id"].dump() + "}");
+  ASSERT_TRUE(later.contains("id")) << later.dump();
+  EXPECT_NE(later["id"], first["id"]);
+}
+
 TEST_F(ChatServer, SeveralRepliesReadTheirPromptOnce) {
   serve(chat_options());
   const OrderedJson two =

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "chat/call_ids.h"
 #include "server/chat/content_calls.h"
 #include "server/http/json_text.h"
 #include "store/sha256.h"
@@ -42,7 +43,7 @@ class OneReply final : public ChatObserver {
         number_(number),
         taker_(taker),
         calls_(request.rules.content, request.rules.callable,
-               fmt::format("call_{:016x}", request.chat.choice.seed)) {}
+               fmt::format("call_{:016x}", call_id_seed(request.chat))) {}
 
   // Whether the prompt had no room.
   [[nodiscard]] bool is_too_long() const { return too_long_; }
