@@ -99,6 +99,18 @@ TEST_F(OllamaServer, AContextThatTheServerCouldGiveIsRefusedWithNumbers) {
   EXPECT_THAT(answer, HasSubstr("400 tokens are wanted, and the model was opened with 256"));
 }
 
+TEST_F(OllamaServer, WhatARequestsOwnContextHasNoRoomForIsToldSo) {
+  serve(chat_options());
+  const OrderedJson body = {{"model", "tiny"},
+                            {"prompt", std::string(200, 'a')},
+                            {"truncate", false},
+                            {"options", {{"num_ctx", 100}}}};
+  const std::string answer = post("/api/generate", body.dump());
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(answer, HasSubstr("maximum context length is 100"));
+  EXPECT_THAT(answer, HasSubstr("send less, or ask for a larger num_ctx"));
+}
+
 TEST_F(OllamaServer, AContextThatTheModelWasNotTrainedForIsSaid) {
   serve(chat_options());
   const OrderedJson told = this->told("/api/generate", R"({"model": "tiny", "prompt": "Hi.",

@@ -53,9 +53,8 @@ class OneReply final : public ChatObserver {
       too_long_ = true;
       return fail(ErrorCode::InvalidInput,
                   fmt::format("the maximum context length is {} tokens here, and the request has "
-                              "{}: nothing of it was left out; send less, or start the server "
-                              "with a larger --chat-context",
-                              context, prompt_tokens));
+                              "{}: nothing of it was left out; send less{}",
+                              context, prompt_tokens, way_to_more(context)));
     }
     if (work_ != nullptr) {
       work_->begin();
@@ -91,6 +90,17 @@ class OneReply final : public ChatObserver {
   }
 
  private:
+  // How a request that had no room in `context` tokens could have more, where it could.
+  [[nodiscard]] std::string_view way_to_more(int64_t context) const {
+    const LanguageFacts& facts = writing_.chat().facts();
+    if (context < facts.context) {
+      return ", or ask for a larger num_ctx";
+    }
+    return facts.context < facts.trained_context
+               ? ", or start the server with a larger --chat-context"
+               : ", as the model was trained for no more";
+  }
+
   Status tell(const ChatDelta& told) {
     if (told.empty()) {
       return {};
