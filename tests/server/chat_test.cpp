@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "server/chat_server.h"
+#include "server/models/named_models.h"
+#include "store/catalogue_language.h"
+#include "store/store.h"
 
 namespace mynah::server {
 namespace {
@@ -75,6 +78,32 @@ TEST_F(ChatServer, RefusesUnknownNamesWhereTheyAreStrict) {
   EXPECT_THAT(
       post("/v1/chat/completions", conversation(R"("max_tokens": 2, "model": "tiny:latest")")),
       StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(ChatServer, WhichOfSeveralModelsIsMeantIsSaidAtTheStart) {
+  const auto said = [this](const ServiceOptions& options) {
+    std::string all;
+    engine::Surroundings listening = surroundings();
+    listening.tell = [&](const engine::Note& note) { all += note.code + ": " + note.text + "\n"; };
+    note_missing_models(options, listening);
+    return all;
+  };
+  for (const char* const name : {"older", "newer"}) {
+    EXPECT_THAT(said({}), Not(HasSubstr("default-model"))) << name;
+    StoredModel model;
+    model.name = name;
+    model.family = kLanguageFamily;
+    model.created = model.name == "newer" ? "2026-02-01T00:00:00Z" : "2026-01-01T00:00:00Z";
+    model.folder = folder_ / ("home/models/" + model.name);
+    model.sha256 = std::string(64, '0');
+    ::mynah::test::write_file(model.path(), "no weights");
+    ASSERT_TRUE(write_source_json(model));
+  }
+  EXPECT_THAT(said({}), HasSubstr("default-model: newer writes where a request names no model that "
+                                  "is here, as the newest of the 2 that could"));
+  ServiceOptions named;
+  named.chat_model = "older";
+  EXPECT_THAT(said(named), Not(HasSubstr("default-model")));
 }
 
 TEST_F(ChatServer, WhatHasNoRoomIsRefusedWithNumbers) {

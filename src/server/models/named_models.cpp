@@ -89,6 +89,23 @@ bool speaks(const std::string& name, const Environment& environment) {
          engine::check_speaking_model(of_voice, environment).has_value();
 }
 
+// Where several models could be meant by a request that names none, which one is.
+void note_newest(const engine::Surroundings& surroundings, const Store& store, FamilyKind kind,
+                 std::string_view does, std::string_view option) {
+  const auto all = std::ranges::count_if(
+      store.list(), [&](const StoredModel& model) { return is_for(model.family, kind); });
+  const auto newest = kind == FamilyKind::Language ? engine::newest_language_model(store)
+                                                   : engine::newest_model_for(store, kind);
+  if (all > 1 && newest) {
+    surroundings.note(
+        {.code = "default-model",
+         .text = fmt::format("{} {} where a request names no model that is here, as the newest of "
+                             "the {} that could",
+                             newest->name, does, all),
+         .remedy = fmt::format("{} says otherwise", option)});
+  }
+}
+
 }  // namespace
 
 Status check_named_models(const ServiceOptions& options, const Environment& environment) {
@@ -144,6 +161,13 @@ void note_missing_models(const ServiceOptions& options, const engine::Surroundin
                        .text = "there is no model that hears here: recordings are heard by the "
                                "built-in recogniser, which is for US English and much less exact",
                        .remedy = "'mynah pull tiny.en' brings a better one"});
+  }
+  const Store store(engine::store_folders(environment));
+  if (options.chat_model == "auto") {
+    note_newest(surroundings, store, FamilyKind::Language, "writes", "--chat-model");
+  }
+  if (options.embedding_model == "auto") {
+    note_newest(surroundings, store, FamilyKind::Embeddings, "makes vectors", "--embedding-model");
   }
   for (const Alias& alias : options.aliases) {
     const auto model = engine::check_hearing_model(hearing_wish(alias.model), environment);

@@ -20,7 +20,8 @@ namespace mynah::server {
 [[nodiscard]] Status check_named_models(const ServiceOptions& options,
                                         const Environment& environment);
 
-// Notes what is no reason not to start: no model that hears, an alias of a model that is not here.
+// Notes what is no reason not to start: no model that hears, which of several models writes or
+// makes vectors where none was named, an alias of a model that is not here.
 void note_missing_models(const ServiceOptions& options, const engine::Surroundings& surroundings);
 
 // Whether a client names a model that nobody here is called, by what its name means ("": nothing).
