@@ -472,7 +472,8 @@ TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
   EXPECT_EQ(listed["task"], "text-generation");
   EXPECT_GT(listed["created"], 1'700'000'000) << "when its file was";
   EXPECT_THAT(post("/v1/models/tiny/load", ""), HasSubstr(R"("status":"loaded")"));
-  EXPECT_THAT(get("/api/ps"), HasSubstr(R"("name":"tiny:latest")"));
+  EXPECT_THAT(get("/api/ps"),
+              AllOf(HasSubstr(R"("name":"tiny:latest")"), HasSubstr(R"("family":"llama")")));
   const OrderedJson told = this->told("/v1/chat/completions", conversation(R"("max_tokens": 3)"));
   EXPECT_THAT(get("/v1/queue"), HasSubstr(R"("running":{"hear":0,"speak":0,"write":0,"embed":0})"));
   EXPECT_THAT(get("/health/ready"), HasSubstr(R"("models":1)"));

@@ -73,8 +73,24 @@ uint64_t size_on_cards(const PlacementReport& report, const std::string& path) {
   return sum;
 }
 
+std::string changed_at(const HereModel& model) {
+  return model.changed.empty() ? kNever : model.changed;
+}
+
+// `storage`: as the store has it, "": nobody knows; `kind`: the family of a file that says none.
+Json details_json(const ModelDetails& details, const std::string& storage, std::string_view kind) {
+  const std::string family =
+      details.architecture.empty() ? std::string(kind) : details.architecture;
+  return {{"parent_model", ""},
+          {"format", "gguf"},
+          {"family", family},
+          {"families", {family}},
+          {"parameter_size", parameters_text(details.parameters)},
+          {"quantization_level", storage.empty() ? details.storage : storage}};
+}
+
 Json model_json(const Service& service, const PlacementReport& report,
-                const engine::OpenModel& open) {
+                const engine::OpenModel& open, KnownDetails& known) {
   const std::string name = service.name_of_model(open.path);
   const auto stored = service.store().find(name);
   const std::string family = stored ? stored->family : "mynah";
@@ -86,38 +102,22 @@ Json model_json(const Service& service, const PlacementReport& report,
   const bool is_of_ollama =
       open.does == engine::OpenModel::Does::Write || open.does == engine::OpenModel::Does::Embed;
   const std::string called = is_of_ollama ? with_tag(name) : name;
+  const Json details =
+      is_of_ollama
+          ? details_json(known.of(open.path, stored ? stored->created : ""), storage, family)
+          : Json{{"parent_model", ""},   {"format", open.path.ends_with(".gguf") ? "gguf" : ""},
+                 {"family", family},     {"families", {family}},
+                 {"parameter_size", ""}, {"quantization_level", storage}};
   return {{"name", called},
           {"model", called},
           {"size", size_of(open.path)},
           {"digest", stored ? stored->sha256 : ""},
-          {"details",
-           {{"parent_model", ""},
-            {"format", open.path.ends_with(".gguf") ? "gguf" : ""},
-            {"family", family},
-            {"families", {family}},
-            {"parameter_size", ""},
-            {"quantization_level", storage}}},
+          {"details", details},
           {"expires_at", time_in(open.left.value_or(kForEver))},
           {"size_vram", size_on_cards(report, open.path)},
           {"task", kTasks[static_cast<size_t>(open.does)]},
           {"device", open.device},
           {"requests", open.holders}};
-}
-
-std::string changed_at(const HereModel& model) {
-  return model.changed.empty() ? kNever : model.changed;
-}
-
-// `kind`: the family of a file that says none.
-Json details_json(const ModelDetails& details, const HereModel& model, std::string_view kind) {
-  const std::string family =
-      details.architecture.empty() ? std::string(kind) : details.architecture;
-  return {{"parent_model", ""},
-          {"format", "gguf"},
-          {"family", family},
-          {"families", {family}},
-          {"parameter_size", parameters_text(details.parameters)},
-          {"quantization_level", model.storage.empty() ? details.storage : model.storage}};
 }
 
 void list_models(const Service& service, KnownDetails& known, Exchange& exchange) {
@@ -130,7 +130,7 @@ void list_models(const Service& service, KnownDetails& known, Exchange& exchange
            {"modified_at", changed_at(model)},
            {"size", model.size},
            {"digest", model.digest},
-           {"details", details_json(known.of(model.path, model.changed), model, kind)}});
+           {"details", details_json(known.of(model.path, model.changed), model.storage, kind)}});
     }
   };
   add(service.chats().models(), kLanguageFamily);
@@ -203,8 +203,8 @@ void show_model(const Service& service, Exchange& exchange) {
       {"modelfile", "FROM " + with_tag(model->name) + "\n"},
       {"parameters", ""},
       {"template", source},
-      {"details",
-       details_json(details_of(*file), *model, embeds ? kEmbeddingFamily : kLanguageFamily)},
+      {"details", details_json(details_of(*file), model->storage,
+                               embeds ? kEmbeddingFamily : kLanguageFamily)},
       {"model_info", info_of(*file)},
       {"capabilities", embeds ? Json::array({"embedding"}) : capabilities_of(source)},
       {"modified_at", changed_at(*model)}};
@@ -214,11 +214,12 @@ void show_model(const Service& service, Exchange& exchange) {
 }  // namespace
 
 std::vector<Route> ollama_list_routes(Service& service) {
+  const auto known = std::make_shared<KnownDetails>();
   return {{.method = "GET",
            .path = "/api/tags",
            .help = "The models that are here and write or make vectors, as ollama has it.",
-           .handler = [&service, known = std::make_shared<KnownDetails>()](
-                          Exchange& exchange) { list_models(service, *known, exchange); }},
+           .handler = [&service,
+                       known](Exchange& exchange) { list_models(service, *known, exchange); }},
           {.method = "POST",
            .path = "/api/show",
            .help = "What one of them is and can, as ollama has it.",
@@ -228,11 +229,11 @@ std::vector<Route> ollama_list_routes(Service& service) {
           {.method = "GET",
            .path = "/api/ps",
            .help = "The models that are loaded, as ollama has it.",
-           .handler = [&service](Exchange& exchange) {
+           .handler = [&service, known](Exchange& exchange) {
              const PlacementReport report = service.engine().placer().report();
              Json models = Json::array();
              for (const engine::OpenModel& open : service.engine().open_models()) {
-               models.push_back(model_json(service, report, open));
+               models.push_back(model_json(service, report, open, *known));
              }
              exchange.answer({.body = json_text({{"models", std::move(models)}}) + "\n"});
            }}};
