@@ -91,6 +91,16 @@ TEST_F(StoreVerbs, a_model_is_imported_listed_shown_verified_and_removed) {
   EXPECT_THAT(mynah({"models"}).err, HasSubstr("no models yet: `mynah pull tiny.en`"));
 }
 
+TEST_F(StoreVerbs, a_long_name_leaves_the_columns_of_the_list_aligned) {
+  mynah({"import", model_file("mine.gguf")});
+  mynah({"import", model_file("other.gguf"), "--name", "a-name-of-more-than-twenty-letters"});
+  const std::string listed = mynah({"models", "list"}).out;
+  const size_t second = listed.find('\n') + 1;
+  EXPECT_THAT(listed, HasSubstr("a-name-of-more-than-twenty-letters voice activity"));
+  EXPECT_EQ(listed.find("voice activity"), listed.find("voice activity", second) - second)
+      << listed;
+}
+
 // A bare voice: rows of 256 values.
 std::string voice_bytes() {
   return std::string(2048, '\0');

@@ -25,8 +25,11 @@ std::string room_text(const std::optional<engine::WritingRoom>& room) {
   return room ? "; " + engine::describe(*room) : std::string();
 }
 
-// A model that can be pulled.
-void print_entry(Context& context, const CatalogueEntry& entry, engine::WhatFits& fits) {
+constexpr size_t kNameColumns = 20;
+
+// A model that can be pulled; its name has so many columns.
+void print_entry(Context& context, const CatalogueEntry& entry, engine::WhatFits& fits,
+                 size_t columns = kNameColumns) {
   const auto room = fits.of(entry);
   if (context.json) {
     Json json = {{"name", entry.name},
@@ -42,16 +45,16 @@ void print_entry(Context& context, const CatalogueEntry& entry, engine::WhatFits
     context.out.line(json.dump());
   } else {
     context.out.line(fmt::format(
-        "{:<20} {:<14} {:<8} {:>9}  {}{}", entry.name, kind_of_family(entry.family), "not here",
-        human_bytes(entry.download_bytes), entry.description, room_text(room)));
+        "{:<{}} {:<14} {:<8} {:>9}  {}{}", entry.name, columns, kind_of_family(entry.family),
+        "not here", human_bytes(entry.download_bytes), entry.description, room_text(room)));
   }
 }
 
-void print_catalogue(Context& context, const std::vector<StoredModel>& here,
-                     engine::WhatFits& fits) {
+void print_catalogue(Context& context, const std::vector<StoredModel>& here, engine::WhatFits& fits,
+                     size_t columns) {
   for (const CatalogueEntry& entry : catalogue()) {
     if (std::ranges::find(here, entry.name, &StoredModel::name) == here.end()) {
-      print_entry(context, entry, fits);
+      print_entry(context, entry, fits, columns);
     }
   }
 }
@@ -171,6 +174,10 @@ Result<int> ModelsCommand::list(Context& context, const Store& store) const {
   std::vector<std::string> damaged;
   const std::vector<StoredModel> models = store.list(&damaged);
   engine::WhatFits fits(surroundings_of(context));
+  size_t columns = kNameColumns;
+  for (const StoredModel& model : models) {
+    columns = std::max(columns, model.name.size());
+  }
   for (const StoredModel& model : models) {
     // A model's file is read for it: where all is asked for, and not by the short list.
     const auto room = all_ ? fits.of(model) : std::nullopt;
@@ -182,9 +189,10 @@ Result<int> ModelsCommand::list(Context& context, const Store& store) const {
       }
       context.out.line(json.dump());
     } else {
-      context.out.line(fmt::format(
-          "{:<20} {:<14} {:<8} {:>9}  licence {}, {}{}", model.name, kind_of_family(model.family),
-          model.storage, human_bytes(model.size), model.licence, model.source, room_text(room)));
+      context.out.line(fmt::format("{:<{}} {:<14} {:<8} {:>9}  licence {}, {}{}", model.name,
+                                   columns, kind_of_family(model.family), model.storage,
+                                   human_bytes(model.size), model.licence, model.source,
+                                   room_text(room)));
     }
   }
   for (const std::string& name : damaged) {
@@ -192,7 +200,7 @@ Result<int> ModelsCommand::list(Context& context, const Store& store) const {
         fmt::format("{} is damaged: `mynah models remove {}`, then pull it again", name, name));
   }
   if (all_) {
-    print_catalogue(context, models, fits);
+    print_catalogue(context, models, fits, columns);
   } else if (models.empty() && !context.json) {
     context.say(
         "no models yet: `mynah pull tiny.en` brings one, `mynah models list --all` shows "
