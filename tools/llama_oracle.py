@@ -125,7 +125,8 @@ HYBRID = {"block_count": 4, "full_attention_interval": 2, "rope.dimension_count"
 SECTIONS = {"rope.dimension_sections": [1, 1, 0, 0]}
 DELTA_NET = {"ssm.conv_kernel": 4, "ssm.state_size": 8, "ssm.group_count": 2, "ssm.time_step_rank": 4, "ssm.inner_size": 32}
 HALF_HEADS = {"attention.key_length": 4, "attention.value_length": 4, "rope.dimension_count": 4}
-COHERE = HALF_HEADS | {"attention.layer_norm_epsilon": 1e-5, "logit_scale": 0.25}
+LAYER_NORMS = {"attention.layer_norm_epsilon": 1e-5}
+COHERE = HALF_HEADS | LAYER_NORMS | {"logit_scale": 0.25}
 GRANITE = {"logit_scale": 4.0, "residual_scale": 0.5, "embedding_scale": 3.0, "attention.scale": 0.25}
 SHARED_GATED = EXPERTS | {"expert_shared_feed_forward_length": 20}
 NORMED_AS_POST = {"post_attention_norm": "embedding_length"}  # the norm before the feed-forward block
@@ -140,6 +141,7 @@ TINY = {
     "afmoe": ("afmoe", EXPERTS | SIGMOIDS | {"block_count": 4, "attention.sliding_window": 5, "expert_shared_count": 1,
                                              "expert_weights_scale": 1.5, "expert_weights_norm": True}, HEAD_NORMS | RESULT_NORMS,
               {"experts", "no_dense", "choice_bias", "shared", "attn_gate"}),
+    "arcee": ("arcee", {}, {}, {"ungated"}),
     "bailingmoe": ("bailingmoe", EXPERTS | {"expert_shared_count": 2, "expert_weights_norm": True}, {},
                    {"experts", "no_dense", "shared", "untied"}),
     "bailingmoe2": ("bailingmoe2", HALF_HEADS | EXPERTS | SIGMOIDS |
@@ -172,6 +174,7 @@ TINY = {
                     {"experts", "no_dense", "shared"}),
     "minimax-m2": ("minimax-m2", EXPERTS | SIGMOIDS | {"leading_dense_block_count": 0, "expert_feed_forward_length": 24}, HEAD_NORMS,
                    {"experts", "no_dense", "choice_bias", "whole_norms", "untied"}),
+    "nemotron": ("nemotron", HALF_HEADS | LAYER_NORMS | {"rope.dimension_count": 2}, {}, {"ungated", "norm_biases", "untied"}),
     "olmo2": ("olmo2", HALF_HEADS | {"block_count": 4, "attention.sliding_window": 5, "rope.scaling.type": "yarn",
                                      "rope.scaling.factor": 4.0, "rope.freq_base": 50.0,
                                      "rope.scaling.original_context_length": 16}, HEAD_NORMS | RESULT_NORMS,
@@ -182,6 +185,7 @@ TINY = {
     "qwen3vl": ("qwen3vl", {"rope.dimension_sections": [2, 1, 1, 0]}, HEAD_NORMS, set()),
     "qwen3vlmoe": ("qwen3vlmoe", EXPERTS | {"rope.dimension_sections": [2, 1, 1, 0]}, HEAD_NORMS, {"experts", "no_dense"}),
     "seed_oss": ("seed_oss", {}, NORMED_AS_POST, {"qkv_biases", "no_ffn_norm", "untied"}),
+    "starcoder2": ("starcoder2", HALF_HEADS | LAYER_NORMS, {}, {"ungated", "norm_biases", "all_biases"}),
     "llama": ("llama", {}, {}, {"untied"}),
     "llama3": ("llama", {"attention.head_count_kv": 1}, {}, {"factors"}),
     "llama_experts": ("llama", EXPERTS_AS_DENSE, {}, {"experts", "no_dense"}),
@@ -216,6 +220,7 @@ TINY = {
                       {"post_attention_norm": "embedding_length"},
                       {"experts", "no_dense", "no_ffn_norm", "biases", "sinks", "untied", "MXFP4"}),
     "internlm2": ("internlm2", HALF_HEADS, {}, {"untied"}),
+    "jais2": ("jais2", LAYER_NORMS, {}, {"ungated", "norm_biases", "all_biases", "untied"}),
     "lfm2": ("lfm2", LFM2, HEAD_NORMS, {"conv"}),
     "lfm2moe": ("lfm2moe", LFM2 | EXPERTS | SIGMOIDS, HEAD_NORMS, {"conv", "experts", "no_dense", "choice_bias"}),
     "qwen35": ("qwen35", HYBRID | SECTIONS | DELTA_NET, HEAD_NORMS | NORMED_AS_POST, {"delta", "no_ffn_norm"}),
@@ -300,6 +305,8 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
             for matrix in ("attn_q", "attn_k", "attn_v"):
                 del matrices[matrix]
             matrices["attn_qkv"] = (queries + 2 * keys, width)
+        if "ungated" in also:
+            del matrices["ffn_gate"]
         if "fused_gate" in also:
             del matrices["ffn_gate"]
             matrices["ffn_up"] = (2 * inner, width)
@@ -345,7 +352,7 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
             add(f"blk.{i}.post_norm.weight", width)
         for matrix, shape in matrices.items():
             add(f"blk.{i}.{matrix}.weight", *shape)
-            if "biases" in also and matrix in biased or "qkv_biases" in also and matrix in ("attn_q", "attn_k", "attn_v"):
+            if "all_biases" in also or "biases" in also and matrix in biased or "qkv_biases" in also and matrix in ("attn_q", "attn_k", "attn_v"):
                 add(f"blk.{i}.{matrix}.bias", *shape[:-1])
         if "sinks" in also:
             add(f"blk.{i}.attn_sinks.weight", sizes["attention.head_count"])
@@ -360,7 +367,11 @@ def write_tiny(gguf, path, name, architecture, own, norms, also, plain):
                     add(f"blk.{i}.{norm}.weight", whole if "whole_norms" in also else head)
                 continue
             add(f"blk.{i}.{norm}.weight", sizes[size])
+            if "norm_biases" in also:
+                add(f"blk.{i}.{norm}.bias", sizes[size])
     add("token_embd_norm.weight" if "conv" in also else "output_norm.weight", width)
+    if "norm_biases" in also:
+        add("output_norm.bias", width)
     if "untied" in also:
         add("output.weight", vocabulary, width)
     if "layer_inputs" in also:

@@ -24,6 +24,8 @@ constexpr std::array kArchitectures = {
                  .one_rotary = true,
                  .unturned_pattern = 4,
                  .attention_gate = true},
+    Architecture{
+        .name = "arcee", .pairs = RopePairs::Neighbours, .feed_forward = FeedForward::SquaredRelu},
     Architecture{.name = "bailingmoe",
                  .pairs = RopePairs::Neighbours,
                  .experts = true,
@@ -129,6 +131,7 @@ constexpr std::array kArchitectures = {
                  .experts = true,
                  .shared_expert = true},
     Architecture{.name = "internlm2", .pairs = RopePairs::Neighbours},
+    Architecture{.name = "jais2", .feed_forward = FeedForward::SquaredRelu, .layer_norms = true},
     Architecture{.name = "lfm2",
                  .normed_heads = true,
                  .recurrence = Recurrence::ShortConv,
@@ -147,6 +150,7 @@ constexpr std::array kArchitectures = {
                  .experts = true,
                  .expert_scores = ExpertScores::Sigmoid},
     Architecture{.name = "mistral3", .pairs = RopePairs::Neighbours, .growing_queries = true},
+    Architecture{.name = "nemotron", .feed_forward = FeedForward::SquaredRelu, .layer_norms = true},
     Architecture{.name = "olmo2",
                  .normed_inputs = false,
                  .normed_heads = true,
@@ -191,6 +195,10 @@ constexpr std::array kArchitectures = {
     Architecture{.name = "qwen3vlmoe", .normed_heads = true, .experts = true},
     Architecture{.name = "seed_oss", .ffn_norm = "post_attention_norm"},
     Architecture{.name = "smollm3", .pairs = RopePairs::Neighbours, .unturned_pattern = 4},
+    Architecture{.name = "starcoder2",
+                 .gate = kGelu,
+                 .feed_forward = FeedForward::Gelu,
+                 .layer_norms = true},
 };
 
 }  // namespace

@@ -22,10 +22,18 @@ enum class ExpertScores : uint8_t {
   Sigmoid   // of each for itself (DeepSeek-AI 2024, arXiv:2412.19437, section 2.1.2)
 };
 
+// What stands between the two products of a dense feed-forward block.
+enum class FeedForward : uint8_t {
+  Gated,        // gates let values through: Config::gate
+  Gelu,         // its tanh form
+  SquaredRelu,  // So et al. 2021, arXiv:2109.08668
+};
+
 struct Architecture {
   std::string_view name;  // general.architecture
   RopePairs pairs = RopePairs::Halves;
   GatedParams gate = {};                               // Config::gate
+  FeedForward feed_forward = FeedForward::Gated;       // Config::feed_forward
   std::string_view ffn_norm = "ffn_norm";              // its tensor
   bool layer_norms = false;                            // Config::layer_norms
   bool parallel_parts = false;                         // Config::parallel_parts

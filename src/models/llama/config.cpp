@@ -370,6 +370,7 @@ Result<Config> read_config(const TensorFile& file) {
   c.attention_scale = architecture->unscaled_scores
                           ? 1.0F
                           : static_cast<float>(1.0 / std::sqrt(static_cast<double>(sizes.all)));
+  c.feed_forward = architecture->feed_forward;
   c.gate = architecture->gate;
   c.ffn_norm = architecture->ffn_norm;
   c.last_norm = architecture->last_norm;

@@ -54,16 +54,17 @@ struct Config {
   int64_t used_groups = 1;
   int64_t layer_inputs = 0;  // columns of what each token brings to each layer; 0: none
   float norm_epsilon = 0;
-  float attention_scale = 0;     // of the dot products
-  float score_cap = 0;           // AttentionParams::score_cap
-  float embedding_scale = 1;     // of the embedding table's rows
-  float residual_scale = 1;      // of what attention and a feed-forward block add
-  float logit_scale = 1;         // of logits
-  float logit_cap = 0;           // logits x become cap * tanh(x / cap); 0: they do not
-  GatedParams gate;              // of feed-forward blocks
-  std::string_view ffn_norm;     // the tensor of the norm before them
-  std::string_view last_norm;    // the same before the logits
-  bool layer_norms = false;      // hidden states have layer norms, not RMS norms
+  float attention_scale = 0;  // of the dot products
+  float score_cap = 0;        // AttentionParams::score_cap
+  float embedding_scale = 1;  // of the embedding table's rows
+  float residual_scale = 1;   // of what attention and a feed-forward block add
+  float logit_scale = 1;      // of logits
+  float logit_cap = 0;        // logits x become cap * tanh(x / cap); 0: they do not
+  FeedForward feed_forward = FeedForward::Gated;  // of dense blocks
+  GatedParams gate;                               // of gated feed-forward blocks
+  std::string_view ffn_norm;                      // the tensor of the norm before them
+  std::string_view last_norm;                     // the same before the logits
+  bool layer_norms = false;                       // hidden states have layer norms, not RMS norms
   bool parallel_parts = false;   // attention and the feed-forward block read the same, one norm's
   bool normed_inputs = true;     // a norm before attention and before the feed-forward block
   bool normed_heads = false;     // an RMS norm of each head of queries and of keys

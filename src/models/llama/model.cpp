@@ -6,6 +6,8 @@
 #include <functional>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "ops/ops.h"
 
 namespace mynah::llama {
@@ -96,8 +98,14 @@ Status Model::Block::take_feed_forward(const Weights& w, const Config& c) {
     MYNAH_TRY(ffn_norm, Norm::load(w / c.ffn_norm, c));
   }
   if (inner > 0) {
-    std::vector<Part> parts = {{"ffn_up", 2 * inner}};
+    const bool gated = c.feed_forward == FeedForward::Gated;
+    std::vector<Part> parts = {{"ffn_up", gated ? 2 * inner : inner}};
     if (w.has("ffn_gate.weight")) {
+      if (!gated) {
+        return fail(ErrorCode::InvalidInput,
+                    fmt::format("wanted no tensor ffn_gate.weight in a block of {}, found one",
+                                c.architecture));
+      }
       parts = {{"ffn_gate", inner}, {"ffn_up", inner}};
     }
     MYNAH_TRY(gate_up, Projections::load(w, parts, c.width));
@@ -346,7 +354,19 @@ Tensor Model::mix(const Block& block, const Tensor& x, const Step& step,
 }
 
 Tensor Model::dense_hidden(const Block& block, const Tensor& x) const {
-  return ops::gated(*block.backend, block.gate_up(x), config_.gate);
+  Backend& backend = *block.backend;
+  const Tensor opened = block.gate_up(x);
+  switch (config_.feed_forward) {
+    case FeedForward::Gated:
+      break;
+    case FeedForward::Gelu:
+      return ops::gelu_tanh(backend, opened);
+    case FeedForward::SquaredRelu: {
+      const Tensor rectified = ops::relu(backend, opened);
+      return ops::mul(backend, rectified, rectified);
+    }
+  }
+  return ops::gated(backend, opened, config_.gate);
 }
 
 Tensor Model::of_experts(const Block& block, const Tensor& x) const {

@@ -103,7 +103,7 @@ class Model final : public TokenModel {
     Linear attn_out;
     RmsNorm post_attn_norm;  // where Config::normed_results
     Norm ffn_norm;           // unless Config::parallel_parts
-    Projections gate_up;     // side by side; where LayerConfig::feed_forward
+    Projections gate_up;     // side by side, or what has no gate; where LayerConfig::feed_forward
     Linear down;
     Experts experts;  // where LayerConfig::experts
     // Of experts beside a dense block: before and behind each, and before the router.

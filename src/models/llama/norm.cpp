@@ -9,7 +9,9 @@ Result<Norm> Norm::load(const Weights& w, const Config& c) {
   norm.backend_ = &w.backend();
   norm.epsilon_ = c.norm_epsilon;
   MYNAH_TRY(norm.gamma_, w.get("weight", {c.width}));
-  if (c.layer_norms) {
+  if (c.layer_norms && w.has("bias")) {
+    MYNAH_TRY(norm.beta_, w.get("bias", {c.width}));
+  } else if (c.layer_norms) {
     norm.beta_ = ops::zeros(w.backend(), {c.width});
   }
   return norm;

@@ -25,6 +25,7 @@ struct Role {
 constexpr std::array kModelRoles = {
     Role{"token_embd"},
     Role{"output_norm"},
+    Role{"output_norm", true, &Architecture::layer_norms},
     Role{"output"},
     Role{"rope_freqs"},
     Role{"rope_factors_long"},
@@ -33,6 +34,7 @@ constexpr std::array kModelRoles = {
     Role{"per_layer_model_proj", false, &Architecture::layer_inputs},
     Role{"per_layer_proj_norm", false, &Architecture::layer_inputs}};
 constexpr std::array kBlockRoles = {Role{"attn_norm"},
+                                    Role{"attn_norm", true, &Architecture::layer_norms},
                                     Role{"attn_q", true},
                                     Role{"attn_k", true},
                                     Role{"attn_v", true},
@@ -44,6 +46,7 @@ constexpr std::array kBlockRoles = {Role{"attn_norm"},
                                     Role{"attn_sinks", false, &Architecture::sinks},
                                     Role{"post_attention_norm"},
                                     Role{"ffn_norm"},
+                                    Role{"ffn_norm", true, &Architecture::layer_norms},
                                     Role{"ffn_gate", true},
                                     Role{"ffn_up", true},
                                     Role{"ffn_down", true},

@@ -158,11 +158,11 @@ std::vector<GoldenCase> all_cases() {
        "qwen3next", "qwen3next_in", "smollm3"});
   // What asks nothing of a device that those do not.
   add({DeviceKind::Ref, DeviceKind::Cpu},
-      {"bailingmoe",  "deepseek",      "exaone",     "internlm2",    "cohere2",
-       "command-r",   "dots1",         "ernie4_5",   "ernie4_5-moe", "exaone4",
-       "gemma",       "glm4",          "granite",    "granitemoe",   "hunyuan-dense",
-       "hunyuan-moe", "llama_experts", "minimax-m2", "olmo2",        "olmoe",
-       "qwen2moe",    "qwen2vl",       "qwen3vl",    "qwen3vlmoe",   "seed_oss"});
+      {"arcee",         "jais2",       "nemotron",      "starcoder2", "bailingmoe", "deepseek",
+       "exaone",        "internlm2",   "cohere2",       "command-r",  "dots1",      "ernie4_5",
+       "ernie4_5-moe",  "exaone4",     "gemma",         "glm4",       "granite",    "granitemoe",
+       "hunyuan-dense", "hunyuan-moe", "llama_experts", "minimax-m2", "olmo2",      "olmoe",
+       "qwen2moe",      "qwen2vl",     "qwen3vl",       "qwen3vlmoe", "seed_oss"});
   // Some with windows, with keys of other layers and inputs of tokens, and with states.
   for (const char* name : {"gemma3", "gemma4", "lfm2moe", "llama", "qwen3next"}) {
     cases.push_back({.name = name, .device = DeviceKind::Simt, .apart = true});
