@@ -157,6 +157,18 @@ TEST_F(ChatVerbs, SchemaSaysWhereATextIsWrongAndWhatWasWanted) {
   EXPECT_THAT(reason("{\"name\": \"x\""), HasSubstr("the text ends where the grammar wants more"));
 }
 
+TEST_F(ChatVerbs, ANameThatIsNoTextIsToldAllTheSame) {
+  const std::string schema = file("\xFF.json", "{}");
+  const Outcome told = mynah({"schema", schema, "--json"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("\xEF\xBF\xBD.json\",\"followed\":true"));
+  const std::string model = folder_ / "\xFF.gguf";
+  std::filesystem::copy_file(MYNAH_SOURCE_DIR "/tests/models/bert/golden/mean.gguf", model);
+  const Outcome made = mynah({"embed", "Hi", "--model", model, "--device", "cpu", "--json"});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("{\"total\":{\"model\":\"\xEF\xBF\xBD\""));
+}
+
 TEST_F(ChatVerbs, AFolderIsNoFileOfTexts) {
   const Outcome refused = mynah({"embed", "--file", folder_.path()});
   EXPECT_EQ(refused.code, 1);

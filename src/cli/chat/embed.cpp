@@ -182,7 +182,8 @@ void EmbedCommand::tell_total(Context& context, const engine::OpenedEmbedder& op
                         {"cut", made.cut},
                         {"seconds", seconds},
                         {"placement", placement_json(opened.placer.get())}};
-    context.out.line(Json({{"total", total}}).dump());
+    // A path may be no UTF-8.
+    context.out.line(Json({{"total", total}}).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   if (timings_) {
     context.say(fmt::format("{} {} of {} {} in {:.2f} s: {:.0f} tokens a second", made.texts,

@@ -69,6 +69,11 @@ struct Fault {
   std::string reason;  // all of it, for people
 };
 
+// A file's name may be no UTF-8.
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string shortened(std::string_view text) {
   constexpr size_t kMost = 40;
   std::string start(text.substr(0, text.find('\n')));
@@ -158,7 +163,7 @@ Result<int> SchemaCommand::run(Context& context) {
   MYNAH_TRY(auto vocabulary, bytes_as_tokens());
   MYNAH_TRY(const auto constraint, grammar::Constraint::compile(grammar, std::move(vocabulary)));
   if (checked_.empty()) {
-    context.out.line(context.json ? Json({{"schema", words_.front()}, {"followed", true}}).dump()
+    context.out.line(context.json ? dumped({{"schema", words_.front()}, {"followed", true}})
                                   : fmt::format("{} can be followed", words_.front()));
     return 0;
   }
@@ -180,7 +185,7 @@ Result<int> SchemaCommand::run(Context& context) {
     }
     found["reason"] = reason;
     if (context.json) {
-      context.out.line(found.dump(-1, ' ', false, Json::error_handler_t::replace));
+      context.out.line(dumped(found));
     } else {
       context.out.line(fits ? fmt::format("{}: accepted", file)
                             : fmt::format("{}: refused: {}", file, reason));
