@@ -30,7 +30,7 @@ LONGEST_S = 10  # that somebody may wait for a reply of a few words beside all o
 TIMES_ALONE = 40
 LONGEST_ERROR = 2000
 FILLED_S = 14
-SLOW = "adgm"  # checks that take longer than all others together
+SLOW = "adgmn"  # checks that take longer than all others together
 LEAVING = 40
 WHO_TAKE_NOTHING = 20
 
@@ -39,7 +39,7 @@ class Watched:
     """The server, and what can be seen of it from outside."""
 
     def __init__(self, program, weights, home):
-        options = ["--wyoming-port", "0", "--voice-model", "builtin", "--chat-model", f"{weights}/{CHAT_MODEL}", "--no-share-texts"]
+        options = ["--wyoming-port", "0", "--voice-model", "builtin", "--chat-model", f"{weights}/{CHAT_MODEL}", "--no-share-texts", "--embedding-model", f"{weights}/minilm"]
         options += ["--alias", f"x={os.path.basename(CHAT_MODEL).removesuffix('.gguf')}"]  # what bodies name
         self.server = Server(program, weights, home, options, {})
         self.port = int(self.server.address.rsplit(":", 1)[1])
@@ -54,10 +54,14 @@ class Watched:
         connection.close()
         return answer.status, told
 
-    def reply(self):
-        status, told = self.ask("/v1/chat/completions", chat(messages=FRANCE, max_tokens=10))
+    def reply(self, stream=False):
+        status, told = self.ask("/v1/chat/completions", chat(messages=FRANCE, max_tokens=10, stream=stream))
         assert status == 200, told
-        return json.loads(told)["choices"][0]["message"]["content"]
+        if not stream:
+            return json.loads(told)["choices"][0]["message"]["content"]
+        *parts, done = re.findall(r"^data: (.*)", told.decode(), re.MULTILINE)
+        assert done == "[DONE]", told
+        return "".join(choice["delta"].get("content") or "" for part in parts for choice in json.loads(part)["choices"])
 
     def memory_mb(self, name="VmRSS"):
         with open(f"/proc/{self.server.process.pid}/status") as file:
@@ -100,7 +104,7 @@ class Neighbour:
         while not self.over.is_set():
             begin = time.monotonic()
             try:
-                if (text := self.watched.reply()) != self.watched.text:
+                if (text := self.watched.reply(stream=len(self.waits) % 2 == 1)) != self.watched.text:
                     self.wrong.append(text)
             except Exception as error:  # whatever it is told in place of a reply
                 self.wrong.append(repr(error))
@@ -254,6 +258,19 @@ class Checks:
         assert set(statuses) <= {b"200", b"429", b"503"} and statuses.count(b"200") > 30, {one: statuses.count(one) for one in statuses}
         self.watched.settle()
         assert self.watched.reply() == self.watched.text
+
+    def check_n_conversations_without_end(self):
+        self.send_all(long_conversations())
+
+    def check_o_numbers_that_are_none(self):
+        self.send_all(numbers_that_are_none())
+
+    def check_p_texts_for_vectors(self):
+        for path, bodies in text_lists():
+            self.send_all(bodies, path)
+
+    def check_q_texts_to_go_on_with(self):
+        self.send_all(texts_to_go_on_with(), "/v1/completions")
 
 
 def main():

@@ -278,3 +278,73 @@ def bad_ollama():
                  ("context", body(prompt="a", context=list(range(5000)), options=few), both), ("nothing raw", body(prompt="", raw=True), both)]
     names = [("a name that is none", json.dumps({"model": one}), (200, 400, 404)) for one in ("../../etc/passwd", "", "a" * 100_000, "a\0b", ":", "x:y:z")]
     return [("/api/chat", chats), ("/api/generate", generates), ("/api/show", names)]
+
+
+def long_conversations():
+    """Many small messages: each was allowed by how large a body may be, and none has room."""
+    both = (200, 400)
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "a", "content": "done"}
+    conversations = {
+        "turns": turns * 5000,
+        "turns without end": turns * 50_000,
+        "systems": [{"role": "system", "content": "a"}] * 50_000 + said("Hi."),
+        "calls": [*said("Hi."), {"role": "assistant", "tool_calls": [call] * 80_000}],
+        "results": [*said("Hi."), {"role": "assistant", "tool_calls": [call]}, *[result] * 100_000],
+        "calls and results": [*said("Hi."), *[{"role": "assistant", "tool_calls": [call]}, result] * 40_000],
+        "users behind results": [*said("Hi."), {"role": "assistant", "tool_calls": [call]}, result, *said("a")] * 20_000,
+        "parts": [{"role": "user", "content": [{"type": "text", "text": "a"}]}] * 60_000,
+    }
+    bodies = [(name, chat(messages=messages), (400,)) for name, messages in conversations.items()]
+    bodies += [(f"{name}, the oldest left out", chat(messages=conversations[name], truncation="auto"), both) for name in ("turns without end", "systems", "calls", "results")]
+    return bodies
+
+
+def numbers_that_are_none():
+    """JSON that no library writes."""
+    texts = ("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e-999", "-0", "-0.0", "01", ".5", "5.", "+1", "0x10", "1_000", "1e", "-", "9" * 10_000, "0." + "1" * 10_000, "true", "null", '""', '"NaN"', "18446744073709551615", "18446744073709551616", "-9223372036854775809", "9007199254740993")
+    fields = ("temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "n", "seed", "presence_penalty", "top_logprobs", "thinking_budget", "repeat_last_n")
+    bodies = [(f"{field} {text[:24]}", b'{"messages": [{"role": "user", "content": "Hi."}], "max_tokens": 2, "' + f'{field}": {text}'.encode() + b"}", (200, 400)) for field in fields for text in texts]
+    bodies += [(f"tokens {most}", chat(max_tokens=most), (400,)) for most in (0, -2, -(2**31), -(2**63), 1.5, [], {}, "7")]
+    bodies += [(f"tokens {most}", chat(max_tokens=most, stop=["a", "e", "i", "o", "u", " ", "."]), (200, 400)) for most in (-1, 2**31 - 1, 2**31, 2**32 + 1, 2**53, 2**63 - 1)]
+    bodies += [(f"replies {count}", chat(n=count), (400,)) for count in (-1, 2**31, 2**32 + 1, 1e300, "2", [], True)]
+    bodies += [("biases without end", chat(logit_bias={str(i): 0 for i in range(100_000)}), (400,)), ("a bias without end", b'{"messages": [{"role": "user", "content": "Hi."}], "logit_bias": {"7": 1e999}}', (400,))]
+    bodies += [(f"images, {kind}", chat(messages=[{"role": "user", "content": [part]}]), (400,)) for kind, part in (
+        ("a megabyte", {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * (8 << 20)}}), ("an address", {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}),
+        ("of responses", {"type": "input_image", "image_url": "http://127.0.0.1:1/"}), ("files", {"type": "file", "file": {"file_id": "a"}}), ("no type", {"image": "a"}), ("a type that is none", {"type": ["text"], "text": "a"}))]
+    return bodies
+
+
+def text_lists():
+    """What is to be made vectors of, by path."""
+    both = (200, 400)
+
+    def bodies(input_field, fixed):
+        def body(value, **fields):
+            return json.dumps(fixed | {input_field: value} | fields)
+
+        lists = {"empty texts": [""] * 100_000, "a long text": "word " * (MUCH // 5), "a long word": "a" * WORD, "long words": ["a" * 100_000] * 100, "nothing": [], "none": None, "a number": 7,
+                 "lists of nothing": [[]], "lists in lists": [[["a"]]], "deep": json.loads("[" * 50 + "]" * 50), "texts and tokens": ["a", [7]], "tokens that are none": [-1], "tokens beyond": [2**31], "tokens far beyond": [2**64], "parts of tokens": [1.5], "flags": [True],
+                 "tokens without end": [101] * 400_000, "token lists": [[101, 102]] * 1000, "no text": "", "a zero": "\0", "half a character": "\ud83d", "marks": "[CLS][SEP][MASK][PAD][UNK]" * 100_000, "accents": "e" + "\u0301" * 500_000, "ideographs": "\u4e2d" * 1_000_000}
+        sent = [(name, body(value), both) for name, value in lists.items()]
+        sent += [(f"dimensions {one}", body("a", dimensions=one), both) for one in (0, -1, 1, 384, 385, 10**9, 1.5, "7", [], None)]
+        sent += [(f"truncate {one}", body("word " * 10_000, truncate=one), both) for one in (False, "no", 0, None)]
+        return sent + [("no UTF-8", body("a").replace('"a"', '"\xff"').encode("latin-1"), (400,)), ("a number without end", body(7).replace("7", "1e999"), (400,))]
+
+    openai = bodies("input", {"model": "minilm"})
+    openai.append(("as many as may be", json.dumps({"model": "minilm", "input": [""] * 10_000}), (200,)))
+    openai += [(f"form {json.dumps(one)[:20]}", json.dumps({"model": "minilm", "input": "a", "encoding_format": one}), both) for one in ("int8", 7, "f" * 100_000, None, [])]
+    return [("/v1/embeddings", openai), ("/api/embed", bodies("input", {"model": "minilm"})), ("/api/embeddings", bodies("prompt", {"model": "minilm"}))]
+
+
+def texts_to_go_on_with():
+    """Of /v1/completions."""
+    def body(prompt, **fields):
+        return json.dumps({"prompt": prompt, "max_tokens": 2, "temperature": 0} | fields)
+
+    both = (200, 400)
+    prompts = {"nothing": "", "none": None, "empty texts": [""] * 10_000, "texts without end": ["a"] * 100_000, "as many as may be": ["a"] * 32, "tokens": [1, 2, 3], "lists of tokens": [[1, 2], [3]], "an object": {"a": "b"}, "a zero": "\0", "half a character": "\ud83d", "a long word": "a" * WORD}
+    bodies = [(name, body(prompt), both) for name, prompt in prompts.items()]
+    bodies += [(str(fields)[:50], body("a", **fields), both) for fields in ({"n": 32}, {"n": 10**9}, {"best_of": 10**9}, {"echo": True, "logprobs": 5}, {"logprobs": 10**9}, {"logprobs": -7}, {"suffix": "b" * (1 << 20)}, {"grammar": 'root ::= root "a"'}, {"json_schema": {"$ref": "#"}})]
+    return bodies
