@@ -37,10 +37,11 @@ TemplateResult<Value> range(Renderer& renderer, const Value& /*self*/, Arguments
     return over_limit(fmt::format("a range has at most {} numbers", fmt::to_string(kMaximumRange)));
   }
   std::vector<Value> items;
+  items.reserve(static_cast<size_t>(count));
   for (Integer i = 0; i < count; ++i) {
     items.push_back(Value::integer(start + i * step));
   }
-  const Value value = renderer.heap().list(std::move(items), List::Kind::Range);
+  Value value = renderer.heap().list(std::move(items), List::Kind::Range);
   value.as<List>()->range = step == 1 ? fmt::format("range({}, {})", start, stop)
                                       : fmt::format("range({}, {}, {})", start, stop, step);
   return value;

@@ -128,6 +128,7 @@ TemplateResult<void> Writer::write_list(const List& list, size_t depth) {
 
 TemplateResult<void> Writer::write_dict(const Dict& dict, size_t depth) {
   std::vector<const std::pair<Value, Value>*> entries;
+  entries.reserve(dict.entries.size());
   for (const auto& entry : dict.entries) {
     entries.push_back(&entry);
   }

@@ -23,6 +23,29 @@ std::string_view brackets_of(List::Kind kind) {
   }
 }
 
+// repr() of what has items; `add` writes a value behind what is there of a text.
+template <class Add>
+TemplateResult<MarkedText> repr_of_list(const List& list, const Add& add) {
+  if (list.kind == List::Kind::Range) {
+    return MarkedText(list.range);
+  }
+  if (list.kind == List::Kind::Generator) {
+    return unsupported("a lazy value is written as Python's address of it: use |list or |join");
+  }
+  MarkedText out;
+  const std::string_view brackets = brackets_of(list.kind);
+  const size_t open = brackets.find_last_of("[(");
+  const size_t inside = brackets.ends_with("])") ? brackets.size() - 2 : open + 1;
+  out.append(brackets.substr(0, inside), false);
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    out.append(i > 0 ? ", " : "", false);
+    MYNAH_TRY_STATUS(add(out, list.items[i]));
+  }
+  out.append(list.kind == List::Kind::Tuple && list.items.size() == 1 ? "," : "", false);
+  out.append(brackets.substr(inside), false);
+  return out;
+}
+
 }  // namespace
 
 TemplateResult<MarkedText> Renderer::str(const Value& value) {
@@ -61,40 +84,24 @@ TemplateResult<MarkedText> Renderer::repr(const Value& value) {
   if (const double* real = value.as_real()) {
     return MarkedText(float_text(*real));
   }
-  MarkedText out;
-  const auto add = [&](const Value& one) -> TemplateResult<void> {
+  const auto add = [this](MarkedText& to, const Value& one) -> TemplateResult<void> {
     MYNAH_TRY(const MarkedText text, repr(one));
-    MYNAH_TRY_STATUS(heap_.check_room(out.size() + text.size()));
+    MYNAH_TRY_STATUS(heap_.check_room(to.size() + text.size()));
     heap_.charge_bytes(text.size());
-    out.append(text);
+    to.append(text);
     return {};
   };
   if (const auto* list = value.as<List>()) {
-    if (list->kind == List::Kind::Range) {
-      return MarkedText(list->range);
-    }
-    if (list->kind == List::Kind::Generator) {
-      return unsupported("a lazy value is written as Python's address of it: use |list or |join");
-    }
-    const std::string_view brackets = brackets_of(list->kind);
-    const size_t open = brackets.find_last_of("[(");
-    const size_t inside = brackets.ends_with("])") ? brackets.size() - 2 : open + 1;
-    out.append(brackets.substr(0, inside), false);
-    for (size_t i = 0; i < list->items.size(); ++i) {
-      out.append(i > 0 ? ", " : "", false);
-      MYNAH_TRY_STATUS(add(list->items[i]));
-    }
-    out.append(list->kind == List::Kind::Tuple && list->items.size() == 1 ? "," : "", false);
-    out.append(brackets.substr(inside), false);
-    return out;
+    return repr_of_list(*list, add);
   }
+  MarkedText out;
   if (const auto* dict = value.as<Dict>()) {
     out.append("{", false);
     for (size_t i = 0; i < dict->entries.size(); ++i) {
       out.append(i > 0 ? ", " : "", false);
-      MYNAH_TRY_STATUS(add(dict->entries[i].first));
+      MYNAH_TRY_STATUS(add(out, dict->entries[i].first));
       out.append(": ", false);
-      MYNAH_TRY_STATUS(add(dict->entries[i].second));
+      MYNAH_TRY_STATUS(add(out, dict->entries[i].second));
     }
     out.append("}", false);
     return out;
@@ -105,7 +112,7 @@ TemplateResult<MarkedText> Renderer::repr(const Value& value) {
       out.append(i > 0 ? ", " : "", false);
       out.append(quoted(MarkedText(names->attributes[i].first)));
       out.append(": ", false);
-      MYNAH_TRY_STATUS(add(names->attributes[i].second));
+      MYNAH_TRY_STATUS(add(out, names->attributes[i].second));
     }
     out.append("}>", false);
     return out;

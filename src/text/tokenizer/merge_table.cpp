@@ -43,6 +43,7 @@ Result<MergeTable> MergeTable::read(const TensorFile& file, const TokenTable& to
   std::vector<Status> told(threads);
   {
     std::vector<std::jthread> all;
+    all.reserve(threads);
     for (size_t i = 0; i < threads; ++i) {
       all.emplace_back([&, i] {
         const size_t first = i * lines->size() / threads;
