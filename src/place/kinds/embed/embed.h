@@ -42,7 +42,7 @@ inline constexpr Stage kEmbedStage{kEmbedGroup, 0};
 // file's, as long as somebody keeps them; null: it is read when it is loaded. Refused with the
 // reason where no device that is allowed can be used.
 [[nodiscard]] Result<std::shared_ptr<const EmbeddingModel>> place_embeddings(
-    std::shared_ptr<PlacementState> state, const EmbeddingFile& file,
+    const std::shared_ptr<PlacementState>& state, const EmbeddingFile& file,
     const std::shared_ptr<const TensorFile>& contents);
 
 }  // namespace mynah::place

@@ -39,7 +39,7 @@ class PlacedEmbeddings final : public EmbeddingModel {
 }  // namespace
 
 Result<std::shared_ptr<const EmbeddingModel>> place_embeddings(
-    std::shared_ptr<PlacementState> state, const EmbeddingFile& file,
+    const std::shared_ptr<PlacementState>& state, const EmbeddingFile& file,
     const std::shared_ptr<const TensorFile>& contents) {
   const ModelId id = state->context().expect(file);
   const auto open = [id, file, now = std::weak_ptr(contents)](

@@ -71,7 +71,7 @@ inline constexpr Stage kLlmStage{kLlmGroup, 1};
 // their texts, and compute them anew there. Refused with the reason where no device that is allowed
 // can be used. `opened`: the file, for the start; who opens the model later opens it anew.
 [[nodiscard]] Result<std::shared_ptr<const LanguageModel>> place_language(
-    std::shared_ptr<PlacementState> state, const LanguageFile& file,
+    const std::shared_ptr<PlacementState>& state, const LanguageFile& file,
     const std::shared_ptr<const WritingFile>& opened);
 
 }  // namespace mynah::place

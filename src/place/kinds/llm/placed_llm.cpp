@@ -199,7 +199,7 @@ int64_t planned_context(PlacementState& state, ModelId id, int64_t wanted) {
 }  // namespace
 
 Result<std::shared_ptr<const LanguageModel>> place_language(
-    std::shared_ptr<PlacementState> state, const LanguageFile& file,
+    const std::shared_ptr<PlacementState>& state, const LanguageFile& file,
     const std::shared_ptr<const WritingFile>& opened) {
   const ModelId id = state->context().expect(file);
   std::map<Stage, GrowingMemory> growing = memory_of_texts(*opened, file);
