@@ -137,7 +137,7 @@ double as_written(float value) {
 }
 
 // text.format and reasoning.effort.
-std::expected<void, FieldError> read_objects(const FieldValues& values, ToolChoice choice,
+std::expected<void, FieldError> read_objects(const FieldValues& values, const ToolChoice& choice,
                                              CompletionRequest& request) {
   std::optional<grammar::ConstraintSource> answer;
   if (const Json* const text = values.find("text"); text != nullptr && text->is_object()) {
@@ -184,9 +184,9 @@ std::expected<ResponsesRequest, FieldError> parse_responses(const SentJson& sent
   // Small models that must call write the same call again and again.
   completion.chat.one_call =
       !values.flag("parallel_tool_calls", !completion.chat.must_call.has_value());
-  const auto repeat = [&](const char* name, Json initial) {
+  const auto repeat = [&](const char* name, const Json& initial) {
     const Json* const found = values.find(name);
-    request.echoed[name] = found == nullptr ? std::move(initial) : *found;
+    request.echoed[name] = found == nullptr ? initial : *found;
   };
   repeat("instructions", nullptr);
   repeat("max_output_tokens", nullptr);

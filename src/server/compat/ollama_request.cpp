@@ -130,9 +130,14 @@ std::expected<void, FieldError> read_think(const Json* think, OllamaRequest& req
                                           shortened(*think)));
 }
 
+// What clients send for a field that they do not want.
+bool is_empty_text(const Json& value) {
+  return value.is_string() && value.get_ref<const std::string&>().empty();
+}
+
 std::expected<std::optional<grammar::ConstraintSource>, FieldError> read_format(
     const Json* format) {
-  if (format == nullptr || *format == "") {
+  if (format == nullptr || is_empty_text(*format)) {
     return std::nullopt;
   }
   if (*format == "json") {
@@ -244,7 +249,7 @@ std::expected<OllamaRequest, FieldError> parse_ollama_generate(const SentJson& s
   MYNAH_TRY(OllamaRequest request, ollama_request_of(values, nullptr));
   for (const char* const refused : {"suffix", "images"}) {
     const Json* const found = values.find(refused);
-    if (found != nullptr && !found->empty() && *found != "") {
+    if (found != nullptr && !found->empty() && !is_empty_text(*found)) {
       return wrong_field(refused, fmt::format("{}: not done here: wanted none", refused));
     }
   }

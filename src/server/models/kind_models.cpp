@@ -131,9 +131,10 @@ Result<KindModels::Meant> KindModels::choose(const std::string& name, UnknownNam
     }
   }
   const bool by_name = !name.empty() && meant == name;
-  return Meant{.model = meant.empty() ? chosen_ : std::move(meant),
-               .passed_over = passed_over,
-               .by_name = by_name};
+  if (meant.empty()) {
+    meant = chosen_;
+  }
+  return Meant{.model = std::move(meant), .passed_over = passed_over, .by_name = by_name};
 }
 
 Result<HereModel> KindModels::model(const std::string& name, UnknownName unknown) const {
