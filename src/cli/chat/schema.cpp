@@ -26,6 +26,7 @@ constexpr size_t kMostText = size_t{64} << 20;
 Result<std::shared_ptr<const grammar::TokenVocabulary>> bytes_as_tokens() {
   constexpr int kBytes = 256;
   std::vector<std::string> bytes;
+  bytes.reserve(kBytes + 1);
   for (int byte = 0; byte < kBytes; ++byte) {
     bytes.emplace_back(1, static_cast<char>(byte));
   }

@@ -268,6 +268,7 @@ class TerminalChat {
       done_ = true;
     } else {
       std::vector<std::string> names;
+      names.reserve(kWords.size());
       for (const SlashWord& known : kWords) {
         names.emplace_back(known.name.substr(0, known.name.find(' ')));
       }
