@@ -49,7 +49,9 @@ std::string in_quotes(std::string_view name) {
   std::string text = "\"";
   for (const char c : name.substr(0, kLongest)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte >= 0x7F || c == '"' || c == '\\') {
+    if (c == '"' || c == '\\') {
+      text += {'\\', c};
+    } else if (byte < 0x20 || byte >= 0x7F) {
       text += fmt::format("\\x{:02x}", byte);
     } else {
       text += c;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "corpus.h"
+#include "formats/byte_reader.h"
 #include "formats/json.h"
 #include "temporary_folder.h"
 
@@ -121,6 +122,13 @@ TEST(OpenTensorFile, SaysWhatToDoWithFilesThatHoldAModelInAnotherWrapping) {
     EXPECT_EQ(file.error().code, ErrorCode::Unsupported);
     EXPECT_NE(file.error().message.find(message), std::string::npos) << file.error().message;
   }
+}
+
+TEST(InQuotes, EscapesWhatCommandsATerminalAndKeepsQuotesReadable) {
+  EXPECT_EQ(in_quotes("\"object\""), R"("\"object\"")");
+  EXPECT_EQ(in_quotes("a\\b"), R"("a\\b")");
+  EXPECT_EQ(in_quotes("\x1b[2J\xff"), R"("\x1b[2J\xff")");
+  EXPECT_EQ(in_quotes(std::string(81, 'a')), "\"" + std::string(80, 'a') + "...\"");
 }
 
 TEST(ParseJson, RefusesDepthDuplicatesAndBadText) {
