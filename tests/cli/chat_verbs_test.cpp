@@ -95,6 +95,33 @@ TEST_F(ChatVerbs, AContextBeyondTheTrainingIsRefusedWithBothNumbers) {
   EXPECT_EQ(all.code, 0) << all.err;
 }
 
+TEST_F(ChatVerbs, AConversationThatWasWrittenGoesOn) {
+  const auto prompt_tokens = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--max-tokens", "1", "--json"});
+    const Outcome answered = ask(std::move(more));
+    EXPECT_EQ(answered.code, 0) << answered.err;
+    return nlohmann::json::parse(answered.out)["prompt_tokens"].get<int>();
+  };
+  const std::string said = file("said.json", R"([{"role": "system", "content": "abc"},
+      {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])");
+  const int alone = prompt_tokens({});
+  const int loaded = prompt_tokens({"--load", said});
+  EXPECT_GT(loaded, alone + 4);
+  EXPECT_GT(prompt_tokens({"--load", said, "--system", "abcdefgh"}), loaded);
+  EXPECT_LT(prompt_tokens({"--load", said, "--system", "a"}), loaded);  // in place of the file's
+}
+
+TEST_F(ChatVerbs, AFileThatIsNoConversationIsRefusedByName) {
+  const std::string missing = folder_ / "missing.json";
+  EXPECT_THAT(ask({"--load", missing}).err, HasSubstr(missing));
+  for (const char* const text : {"{", "{}", "[7]", R"([{"role": 7}])"}) {
+    const std::string wrong = file("wrong.json", text);
+    const Outcome refused = ask({"--load", wrong});
+    EXPECT_EQ(refused.code, 1) << text;
+    EXPECT_THAT(refused.err, HasSubstr(wrong + ": ")) << text;
+  }
+}
+
 TEST_F(ChatVerbs, ATextWithoutRoomIsToldNoWayThatIsNone) {
   const Outcome full = ask({std::string(600, 'a')});
   EXPECT_EQ(full.code, 1);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "chat/choice_ranges.h"
-#include "cli/chat/conversation.h"
 #include "cli/chat/reply_printer.h"
 #include "cli/chat/terminal_chat.h"
 #include "cli/models/surroundings.h"
@@ -97,6 +96,12 @@ void ChatCommand::fields(Fields& fields) {
       .as_optional();
   fields.section("Conversation");
   fields.option("system", "TEXT", system_, "What the model is told before all else.").shorter('s');
+  fields
+      .option("load", "FILE", load_,
+              "A conversation that /save wrote: the question goes on with it. --system is said in "
+              "place of its own.")
+      .once()
+      .completes(Complete::Files);
   fields
       .option("tools", "FILE", tools_,
               "Tools that the model may call: a JSON list, see docs/chat.md.")
@@ -235,10 +240,21 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
   return request;
 }
 
+Result<Conversation> ChatCommand::begin(ChatModel& model, ChatRequest base,
+                                        std::optional<Json> loaded) const {
+  Conversation conversation(model, std::move(base), system_);
+  if (loaded) {
+    MYNAH_TRY_STATUS(conversation.load(*std::move(loaded), load_));
+    if (!system_.empty()) {
+      conversation.set_system(system_);
+    }
+  }
+  return conversation;
+}
+
 Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& opened,
-                                ChatRequest base, const std::string& question) const {
-  base.owner.clear();  // nothing follows this answer
-  Conversation conversation(*opened.chat, std::move(base), system_);
+                                Conversation conversation, const std::string& question) const {
+  conversation.request().owner.clear();  // nothing follows this answer
   conversation.say(question);
   TokenTeller teller;
   ReplyPrinter printer(context.out, shows_thoughts_);
@@ -278,9 +294,9 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
 }
 
 Result<int> ChatCommand::converse(Context& context, const engine::OpenedChat& opened,
-                                  ChatRequest base, const ToolsFile& tools) const {
-  return run_terminal_chat(context, opened, Conversation(*opened.chat, std::move(base), system_),
-                           tools, {.thoughts = shows_thoughts_, .timings = timings_});
+                                  Conversation conversation, const ToolsFile& tools) const {
+  return run_terminal_chat(context, opened, std::move(conversation), tools,
+                           {.thoughts = shows_thoughts_, .timings = timings_, .loaded = load_});
 }
 
 Result<int> ChatCommand::run(Context& context) {
@@ -289,6 +305,10 @@ Result<int> ChatCommand::run(Context& context) {
   MYNAH_TRY(ChatRequest base, base_request(tools));
   if (alternatives_ && !context.json) {
     return fail(ErrorCode::Usage, "--logprobs: wanted --json beside it");
+  }
+  std::optional<Json> loaded;
+  if (!load_.empty()) {
+    MYNAH_TRY(loaded, read_messages(load_));
   }
   MYNAH_TRY(const std::string question, this->question(context));
   const bool converses = question.empty() && context.in.is_terminal() && !context.json;
@@ -313,8 +333,9 @@ Result<int> ChatCommand::run(Context& context) {
                             "an instruct model (--model)",
                             opened.name));
   }
-  MYNAH_TRY(const int code, converses ? converse(context, opened, std::move(base), tools)
-                                      : answer(context, opened, std::move(base), question));
+  MYNAH_TRY(Conversation conversation, begin(*opened.chat, std::move(base), std::move(loaded)));
+  MYNAH_TRY(const int code, converses ? converse(context, opened, std::move(conversation), tools)
+                                      : answer(context, opened, std::move(conversation), question));
   if (explain_) {
     say_times(context, opened.placer.get());
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/chat/conversation.h"
 #include "cli/chat/tools_file.h"
 #include "cli/command/verb.h"
 #include "engine/chat.h"
@@ -23,14 +24,18 @@ class ChatCommand : public Command {
   [[nodiscard]] Result<ChatRequest> base_request(const ToolsFile& tools) const;
   // The question of the command line and of a pipe; "": there is none.
   [[nodiscard]] Result<std::string> question(Context& context) const;
-  Result<int> answer(Context& context, const engine::OpenedChat& opened, ChatRequest base,
+  // What was said before the first question: `loaded` is of --load.
+  [[nodiscard]] Result<Conversation> begin(ChatModel& model, ChatRequest base,
+                                           std::optional<Conversation::Json> loaded) const;
+  Result<int> answer(Context& context, const engine::OpenedChat& opened, Conversation conversation,
                      const std::string& question) const;
-  Result<int> converse(Context& context, const engine::OpenedChat& opened, ChatRequest base,
-                       const ToolsFile& tools) const;
+  Result<int> converse(Context& context, const engine::OpenedChat& opened,
+                       Conversation conversation, const ToolsFile& tools) const;
 
   std::vector<std::string> words_;
   engine::ChatWish wish_;
   std::string system_;
+  std::string load_;
   std::string tools_;
   std::string schema_;
   std::string grammar_;

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <utility>
 
+#include "formats/json.h"
+#include "store/files.h"
+
 namespace mynah::cli {
 
 namespace {
@@ -125,12 +128,12 @@ bool Conversation::undo() {
   return true;
 }
 
-Status Conversation::load(Json messages) {
+Status Conversation::load(Json messages, std::string_view file) {
   ChatRequest loaded = request_;
   loaded.messages = std::move(messages);
-  const auto rendered = model_.prompt().render(loaded);
+  auto rendered = model_.prompt().render(loaded);
   if (!rendered) {
-    return std::unexpected(rendered.error());
+    return std::unexpected(std::move(rendered).error().while_doing(file));
   }
   request_.messages = std::move(loaded.messages);
   return {};
@@ -145,6 +148,15 @@ Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_to
     request_.messages.push_back({{"role", "assistant"}, {"content", overheard.content()}});
   }
   return replied;
+}
+
+Result<Json> read_messages(const std::string& file) {
+  MYNAH_TRY(const std::string text, read_text_file(file));
+  MYNAH_TRY(const auto read, parse_json(text, file));
+  if (!read.is_array()) {
+    return fail(ErrorCode::InvalidInput, file + ": wanted a conversation as /save writes it");
+  }
+  return Json::parse(text, nullptr, false);  // once more, as that forgets the order
 }
 
 }  // namespace mynah::cli

@@ -39,9 +39,9 @@ class Conversation {
   // note says where the model's template has no place for the tools.
   [[nodiscard]] Result<ChatReply> reply(ChatObserver& observer, const std::stop_token& stop);
 
-  // Goes on with another conversation's messages. Refused, as ChatPrompt::render(), where they are
-  // none; all stays as it was then.
-  [[nodiscard]] Status load(Json messages);
+  // Goes on with another conversation's messages, of that file. Refused, as ChatPrompt::render(),
+  // where they are none; all stays as it was then.
+  [[nodiscard]] Status load(Json messages, std::string_view file);
 
   // Whether the model could be opened with a longer context.
   [[nodiscard]] bool has_more_context() const {
@@ -57,5 +57,9 @@ class Conversation {
   ChatRequest request_;
   std::string system_;
 };
+
+// The messages of a conversation that was written to a file. As read_text_file() and parse_json()
+// refuse, and InvalidInput where there is no list; what stands in it is for load() to see.
+[[nodiscard]] Result<Conversation::Json> read_messages(const std::string& file);
 
 }  // namespace mynah::cli

@@ -14,7 +14,6 @@
 #include "cli/chat/reply_printer.h"
 #include "cli/chat/shown_text.h"
 #include "engine/store_folders.h"
-#include "formats/json.h"
 #include "store/files.h"
 
 namespace mynah::cli {
@@ -67,7 +66,7 @@ class TerminalChat {
         opened_(opened),
         conversation_(std::move(conversation)),
         tools_(tools),
-        options_(options),
+        options_(std::move(options)),
         interrupts_(context.stop),
         editor_(history_file(), interrupts_, rest_of_word) {}
 
@@ -75,6 +74,9 @@ class TerminalChat {
     context_.out.line(fmt::format("{} on {}; /help shows what there is, Ctrl-D leaves",
                                   opened_.name, opened_.device()));
     context_.out.flush();
+    if (!options_.loaded.empty()) {
+      tell_loaded(options_.loaded);
+    }
     while (!done_ && !context_.stop.stop_requested()) {
       const auto text = read_question();
       if (!text) {
@@ -324,24 +326,19 @@ class TerminalChat {
       context_.say("wanted /load FILE");
       return;
     }
-    const Status loaded = load_messages(path);
-    context_.say(loaded ? fmt::format("goes on with the {} messages of {}",
-                                      conversation_.messages().size(), path)
-                        : loaded.error().message);
+    auto messages = read_messages(path);
+    const Status loaded = messages ? conversation_.load(*std::move(messages), path)
+                                   : Status(std::unexpected(std::move(messages).error()));
+    if (loaded) {
+      tell_loaded(path);
+    } else {
+      context_.say(loaded.error().message);
+    }
   }
 
-  Status load_messages(const std::string& path) {
-    MYNAH_TRY(const std::string text, read_text_file(path));
-    MYNAH_TRY(const auto read, parse_json(text, path));
-    if (!read.is_array()) {
-      return fail(ErrorCode::InvalidInput, path + ": wanted a conversation as /save writes it");
-    }
-    // Once more, as that forgets the order.
-    Status loaded = conversation_.load(Conversation::Json::parse(text, nullptr, false));
-    if (!loaded) {
-      loaded.error().message = fmt::format("{}: {}", path, loaded.error().message);
-    }
-    return loaded;
+  void tell_loaded(const std::string& path) {
+    context_.say(
+        fmt::format("goes on with the {} messages of {}", conversation_.messages().size(), path));
   }
 
   Context& context_;
@@ -360,7 +357,7 @@ class TerminalChat {
 Result<int> run_terminal_chat(Context& context, const engine::OpenedChat& opened,
                               Conversation conversation, const ToolsFile& tools,
                               TerminalChatOptions options) {
-  return TerminalChat(context, opened, std::move(conversation), tools, options).run();
+  return TerminalChat(context, opened, std::move(conversation), tools, std::move(options)).run();
 }
 
 }  // namespace mynah::cli

@@ -2,6 +2,8 @@
 // for mynah, calls of tools are shown and answered.
 #pragma once
 
+#include <string>
+
 #include "cli/chat/conversation.h"
 #include "cli/chat/tools_file.h"
 #include "cli/command/verb.h"
@@ -12,6 +14,7 @@ namespace mynah::cli {
 struct TerminalChatOptions {
   bool thoughts = false;  // are shown
   bool timings = false;   // likewise
+  std::string loaded;     // the file that the conversation is from; "": it begins here
 };
 
 // Until the user leaves; returns the exit code.
