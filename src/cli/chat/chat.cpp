@@ -258,8 +258,11 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
   conversation.say(question);
   TokenTeller teller;
   ReplyPrinter printer(context.out, shows_thoughts_);
-  auto replied =
-      conversation.reply(context.json ? teller : static_cast<ChatObserver&>(printer), context.stop);
+  auto replied = conversation.reply(context.json ? teller : static_cast<ChatObserver&>(printer),
+                                    context.stop, [&] {
+                                      printer.make_way();
+                                      context.say(kRepeatsText);
+                                    });
   if (!context.json) {
     printer.finish();
   }

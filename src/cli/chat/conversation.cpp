@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "chat/repetition.h"
 #include "formats/json.h"
 #include "store/files.h"
 
@@ -17,7 +18,8 @@ using Json = Conversation::Json;
 // Hears what is told to another, so that a reply that is stopped is known as far as it came.
 class Overheard final : public ChatObserver {
  public:
-  explicit Overheard(ChatObserver& other) : other_(other) {}
+  Overheard(ChatObserver& other, const std::function<void()>& on_repetition)
+      : other_(other), on_repetition_(on_repetition) {}
 
   Status on_begin(int64_t prompt_tokens, int64_t context) override {
     return other_.on_begin(prompt_tokens, context);
@@ -27,13 +29,20 @@ class Overheard final : public ChatObserver {
 
   Status on_delta(const ChatDelta& delta) override {
     content_ += delta.said.content;
-    return other_.on_delta(delta);
+    MYNAH_TRY_STATUS(other_.on_delta(delta));
+    const bool thinks_so = repetition_.push(delta.said.reasoning);
+    if (repetition_.push(delta.said.content) || thinks_so) {
+      on_repetition_();
+    }
+    return {};
   }
 
   [[nodiscard]] const std::string& content() const { return content_; }
 
  private:
   ChatObserver& other_;
+  const std::function<void()>& on_repetition_;
+  RepetitionWatch repetition_;
   std::string content_;
 };
 
@@ -139,8 +148,9 @@ Status Conversation::load(Json messages, std::string_view file) {
   return {};
 }
 
-Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_token& stop) {
-  Overheard overheard(observer);
+Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_token& stop,
+                                      const std::function<void()>& on_repetition) {
+  Overheard overheard(observer, on_repetition);
   auto replied = model_.reply(request_, overheard, stop);
   if (replied) {
     request_.messages.push_back(message_of(replied->message));

@@ -1,6 +1,7 @@
 // Conversation: what was said so far, and one more reply to it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,10 @@
 #include "chat/chat_model.h"
 
 namespace mynah::cli {
+
+// What is told of a reply that repeats itself.
+inline constexpr std::string_view kRepeatsText =
+    "the answer repeats itself: Ctrl-C stops it, --repeat-penalty 1.1 or another model may help";
 
 // What --think and /think take, and what they mean; none: none of them.
 inline constexpr std::string_view kThinkingWords =
@@ -36,8 +41,10 @@ class Conversation {
   bool take_back_reply();
 
   // Replies to what was said; what came of a reply that was stopped is kept, as it was heard. A
-  // note says where the model's template has no place for the tools.
-  [[nodiscard]] Result<ChatReply> reply(ChatObserver& observer, const std::stop_token& stop);
+  // note says where the model's template has no place for the tools. `on_repetition` is called once
+  // where the reply, or its thought, repeats itself as RepetitionWatch has it; it goes on.
+  [[nodiscard]] Result<ChatReply> reply(ChatObserver& observer, const std::stop_token& stop,
+                                        const std::function<void()>& on_repetition);
 
   // Goes on with another conversation's messages, of that file. Refused, as ChatPrompt::render(),
   // where they are none; all stays as it was then.

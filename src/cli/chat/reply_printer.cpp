@@ -59,6 +59,12 @@ void ReplyPrinter::finish() {
   out_.flush();
 }
 
+void ReplyPrinter::make_way() {
+  if (out_.is_terminal()) {
+    finish();
+  }
+}
+
 std::string timing_line(const Generated& spent) {
   const double rate = spent.written_ms > 0 && spent.tokens > 1
                           ? 1e3 * static_cast<double>(spent.tokens - 1) / spent.written_ms

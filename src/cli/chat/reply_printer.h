@@ -20,6 +20,9 @@ class ReplyPrinter final : public ChatObserver {
   // Ends the line.
   void finish();
 
+  // Ends it where a message would stand in the middle of it: at a terminal.
+  void make_way();
+
  private:
   void write(std::string_view text);
   void begin_thought();

@@ -143,7 +143,10 @@ class TerminalChat {
   Status answer() {
     for (int round = 0; round < kMostRounds; ++round) {
       ReplyPrinter printer(context_.out, options_.thoughts);
-      const auto replied = conversation_.reply(printer, interrupts_.begin());
+      const auto replied = conversation_.reply(printer, interrupts_.begin(), [&] {
+        printer.make_way();
+        context_.say(kRepeatsText);
+      });
       printer.finish();
       interrupts_.take();  // what stopped the reply throws away no line
       if (!replied) {
