@@ -196,6 +196,35 @@ TEST_F(ChatVerbs, ANameThatIsNoTextIsToldAllTheSame) {
   EXPECT_THAT(made.out, HasSubstr("{\"total\":{\"model\":\"\xEF\xBF\xBD\""));
 }
 
+TEST_F(ChatVerbs, SchemaSaysWhichKeywordAValueDoesNotKeepTo) {
+  const std::string schema = file("schema.json", R"({"type": "object", "properties": {
+      "age": {"$ref": "#/$defs/age"}, "size": {"enum": ["s", "m"]},
+      "tags": {"type": "array", "items": {"type": "string", "maxLength": 3}},
+      "code": {"type": "string", "pattern": "^[a-z]+$"}}, "required": ["age"],
+      "$defs": {"age": {"type": "integer", "minimum": 18, "maximum": 120}}})");
+  const auto reason = [&](std::string_view text) {
+    const Outcome checked = mynah({"schema", schema, "--check", file("text.json", text)});
+    EXPECT_EQ(checked.code, 1) << text;
+    return checked.out;
+  };
+  EXPECT_THAT(reason(R"({"age": 200})"),
+              HasSubstr("/age): wanted at most 120 (maximum), found 200\n"));
+  EXPECT_THAT(reason(R"({"age": 7})"), HasSubstr("/age): wanted at least 18 (minimum), found 7\n"));
+  EXPECT_THAT(reason(R"({"age": "7"})"), HasSubstr("wanted an integer (type), found \"7\"\n"));
+  EXPECT_THAT(reason(R"({"age": 20, "size": "l"})"),
+              HasSubstr("/size): wanted one of \"s\", \"m\" (enum), found \"l\"\n"));
+  EXPECT_THAT(reason(R"({"age": 20, "tags": ["abc", "abcd"]})"),
+              HasSubstr("/tags/1): wanted at most 3 characters (maxLength), found \"abcd\"\n"));
+  EXPECT_THAT(reason(R"({"age": 20, "code": "a1"})"),
+              HasSubstr("/code): wanted ^[a-z]+$ (pattern), found \"a1\"\n"));
+  // What is wrong stands behind a value that is right.
+  EXPECT_THAT(reason(R"({"age": 20, "code": "a", "more": 1})"), Not(HasSubstr("(pattern)")));
+  const Outcome of_json =
+      mynah({"schema", schema, "--json", "--check", file("text.json", R"({"age": 200})")});
+  EXPECT_EQ(nlohmann::json::parse(of_json.out)["wanted"].get<std::string>(),
+            "at most 120 (maximum)");
+}
+
 TEST_F(ChatVerbs, AFolderIsNoFileOfTexts) {
   const Outcome refused = mynah({"embed", "--file", folder_.path()});
   EXPECT_EQ(refused.code, 1);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/chat/schema_value.h"
 #include "cli/chat/shown_text.h"
 #include "cli/chat/text_place.h"
 #include "store/files.h"
@@ -83,15 +84,17 @@ std::string shortened(std::string_view text) {
   return shown_text(replace_invalid_utf8(start)) + (is_whole ? "" : "...");
 }
 
-Fault fault_of(const std::shared_ptr<const grammar::Constraint>& constraint, std::string_view text,
-               bool is_json) {
+// `schema`: its text where it is a JSON schema; "": another grammar.
+Fault fault_of(const std::shared_ptr<const grammar::Constraint>& constraint,
+               const std::string& text, const std::string& schema) {
+  const bool is_json = !schema.empty();
   grammar::ConstraintState state(constraint);
   Fault fault;
   size_t& at = fault.byte;
-  while (at < text.size() && state.accept(text.substr(at, 1))) {
+  while (at < text.size() && state.accept(std::string_view(text).substr(at, 1))) {
     ++at;
   }
-  fault.place = place_in_json(text.substr(0, at));
+  fault.place = place_in_json(std::string_view(text).substr(0, at));
   const size_t begin = is_json ? fault.place.word_begin : at;
   // A name that must stand there is told whole. Before its quote there may be blanks, too.
   const bool in_string = begin < at && text[begin] == '"';
@@ -105,12 +108,19 @@ Fault fault_of(const std::shared_ptr<const grammar::Constraint>& constraint, std
   if (state.may_end()) {
     fault.wanted += fault.wanted.empty() ? "the end" : " or the end";
   }
+  const auto of_value =
+      is_json ? fault_of_value(schema, text, fault.place.path, fault.place.word_begin < at)
+              : std::nullopt;
+  if (of_value) {
+    fault.wanted = of_value->wanted;
+  }
   const std::string path =
       is_json ? ", " + (fault.place.path.empty() ? "/" : fault.place.path) : "";
   fault.reason = fmt::format(
       "at byte {} (line {}, column {}{}): {}{}", at, fault.place.line, fault.place.column, path,
       fault.wanted.empty() ? "" : fmt::format("wanted {}, ", shortened(fault.wanted)),
-      at == text.size()
+      of_value ? fmt::format("found {}", shortened(of_value->found))
+      : at == text.size()
           ? "the text ends where the grammar wants more"
           : fmt::format("found {}", shortened(text.substr(forced.empty() ? at : begin))));
   return fault;
@@ -154,9 +164,9 @@ Result<int> SchemaCommand::run(Context& context) {
   if (words_.size() != 1) {
     return fail(ErrorCode::Usage, "wanted a schema's file: mynah schema SCHEMA --check FILE");
   }
-  MYNAH_TRY(std::string source, text_of(words_.front(), context));
-  auto read = grammar::grammar_of(
-      {.kind = kind_, .text = std::move(source), .choices = {}, .schema = schema_});
+  MYNAH_TRY(const std::string source, text_of(words_.front(), context));
+  auto read =
+      grammar::grammar_of({.kind = kind_, .text = source, .choices = {}, .schema = schema_});
   if (!read) {
     return std::unexpected(std::move(read).error().while_doing(words_.front()));
   }
@@ -176,7 +186,7 @@ Result<int> SchemaCommand::run(Context& context) {
     std::string reason = fits ? std::string() : fits.error().message;
     Json found = {{"file", file}, {"accepted", fits.has_value()}};
     if (!fits && fits.error().code == ErrorCode::InvalidInput) {
-      Fault fault = fault_of(constraint, text, kind_ == Kind::JsonSchema);
+      Fault fault = fault_of(constraint, text, kind_ == Kind::JsonSchema ? source : std::string());
       reason = std::move(fault.reason);
       found.update({{"byte", fault.byte},
                     {"line", fault.place.line},
