@@ -62,9 +62,18 @@ TEST_F(ChatServer, AnAnswerNamesItsModelAndWhatDoesNothing) {
   EXPECT_THAT(answer, HasSubstr("X-Mynah-Model: tiny\r\n"));
   EXPECT_THAT(answer, HasSubstr("X-Mynah-Device: llm=cpu\r\n"));
   EXPECT_THAT(answer, HasSubstr("X-Mynah-Ignored: store, model\r\n"));
+  EXPECT_THAT(answer, HasSubstr("X-Mynah-Notes: other_model, ignored_fields\r\n"));
+  const OrderedJson notes = OrderedJson::parse(test::body_of(answer))["mynah_notes"];
+  EXPECT_EQ(notes[0]["text"].get<std::string>(), "there is no model qwen9 here, and tiny answers");
+  EXPECT_EQ(notes[1]["text"].get<std::string>(),
+            "fields of the request that do nothing here: store");
   EXPECT_THAT(
       post("/v1/chat/completions", conversation(R"("max_tokens": 2, "model": "gpt-4o-mini")")),
-      Not(HasSubstr("X-Mynah-Ignored")));
+      AllOf(Not(HasSubstr("X-Mynah-Ignored")), Not(HasSubstr("mynah_notes"))));
+  const std::string of_catalogue =
+      post("/v1/chat/completions", conversation(R"("model": "smollm2", "max_token": 2)"));
+  EXPECT_THAT(of_catalogue, HasSubstr("`mynah pull smollm2` brings it"));
+  EXPECT_THAT(of_catalogue, HasSubstr("max_token (did you mean max_tokens?)"));
 }
 
 TEST_F(ChatServer, RefusesUnknownNamesWhereTheyAreStrict) {

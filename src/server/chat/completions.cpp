@@ -199,7 +199,7 @@ void answer_in_events(const CompletionRequest& request, const Writing& writing,
 
 using Parse = std::expected<CompletionRequest, FieldError> (*)(const SentJson& sent);
 
-void complete(const HearingParts& parts, Parse parse, Exchange& exchange) {
+void complete(const HearingParts& parts, FieldTable fields, Parse parse, Exchange& exchange) {
   auto request = parse(exchange.json());
   if (!request) {
     exchange.answer(openai_error(request.error().error, request.error().field));
@@ -216,6 +216,7 @@ void complete(const HearingParts& parts, Parse parse, Exchange& exchange) {
     exchange.answer(openai_error(error.error, error.field, error.code));
     return;
   }
+  note_passed_over(fields, *writing, exchange, *request);
   CompletionAnswer answer(*request, *writing, exchange);
   if (request->stream) {
     answer_in_events(*request, *writing, answer, service.board(), exchange);
@@ -227,13 +228,13 @@ void complete(const HearingParts& parts, Parse parse, Exchange& exchange) {
 }  // namespace
 
 std::vector<Route> completion_routes(const HearingParts& parts) {
-  const auto handler = [&parts](Parse parse) {
-    return [parts, parse](Exchange& exchange) { complete(parts, parse, exchange); };
+  const auto handler = [&parts](FieldTable fields, Parse parse) {
+    return [parts, fields, parse](Exchange& exchange) { complete(parts, fields, parse, exchange); };
   };
   return {{.method = "POST",
            .path = "/v1/chat/completions",
            .help = "Replies to a conversation, as OpenAI's API has it.",
-           .handler = handler(parse_chat_completion),
+           .handler = handler(chat_completion_fields(), parse_chat_completion),
            .accepts = Accepts::Text,
            .rights = {Right::Think},
            .fields = chat_completion_fields(),
@@ -241,7 +242,7 @@ std::vector<Route> completion_routes(const HearingParts& parts) {
           {.method = "POST",
            .path = "/v1/completions",
            .help = "Goes on with a text, as OpenAI's API has it.",
-           .handler = handler(parse_completion),
+           .handler = handler(completion_fields(), parse_completion),
            .accepts = Accepts::Text,
            .rights = {Right::Think},
            .fields = completion_fields(),

@@ -161,6 +161,7 @@ void respond(const HearingParts& parts, Exchange& exchange) {
   }
   Response head = completion.stream ? event_stream() : Response{.body = {}};
   name_writing(completion, *writing, head);
+  note_passed_over(responses_fields(), *writing, exchange, completion);
   if (completion.stream) {
     fill_events(exchange, head, service.board());
   } else {

@@ -8,9 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/nearest_name.h"
 #include "chat/call_ids.h"
 #include "server/chat/content_calls.h"
 #include "server/http/json_text.h"
+#include "server/http/passed_over.h"
+#include "store/catalogue.h"
 #include "store/sha256.h"
 
 namespace mynah::server {
@@ -202,6 +205,31 @@ void name_writing(const CompletionRequest& request, const Writing& writing, Resp
   }
   if (!ignored.empty()) {
     response.headers.set(kIgnoredHeader, fmt::format("{}", fmt::join(ignored, ", ")));
+  }
+}
+
+void note_passed_over(FieldTable fields, const Writing& writing, const Exchange& exchange,
+                      CompletionRequest& request) {
+  if (writing.model_passed_over) {
+    const std::string wanted = header_item(request.model);
+    const bool can_be_had = find_in_catalogue(request.model) != nullptr;
+    request.notes.push_back(
+        {.code = "other_model",
+         .text =
+             fmt::format("there is no model {} here, and {} answers{}", wanted, writing.name,
+                         can_be_had ? fmt::format("; `mynah pull {}` brings it", wanted) : "")});
+  }
+  std::vector<std::string> known;
+  std::ranges::for_each(fields, [&](const Field& field) { known.emplace_back(field.name); });
+  std::vector<std::string> told;
+  for (const std::string& field : exchange.head().work->passed_over()) {
+    const bool is_known = std::ranges::find(known, field) != known.end();
+    told.push_back(fmt::format("{}{}", field, is_known ? "" : suggestion(field, known)));
+  }
+  if (!told.empty()) {
+    request.notes.push_back({.code = "ignored_fields",
+                             .text = fmt::format("fields of the request that do nothing here: {}",
+                                                 fmt::join(told, ", "))});
   }
 }
 

@@ -63,6 +63,11 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
 // Names the model, where it computes, and what of the request does nothing.
 void name_writing(const CompletionRequest& request, const Writing& writing, Response& response);
 
+// Adds notes of what of the request does nothing: a model that is not here, where another answers,
+// and fields that came with it. `fields`: those of its route.
+void note_passed_over(FieldTable fields, const Writing& writing, const Exchange& exchange,
+                      CompletionRequest& request);
+
 // Names what replies' notes are about: X-Mynah-Notes. Once each.
 void add_note(const ReplyNote& note, Response& response);
 

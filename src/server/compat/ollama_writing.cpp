@@ -219,7 +219,7 @@ void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& excha
     exchange.answer(ollama_error(request.error().error));
     return;
   }
-  const CompletionRequest& completion = request->completion;
+  CompletionRequest& completion = request->completion;
   OllamaAnswer answer(form, completion.model);
   if (request->loads_only) {
     load_or_let_go(service, *request, answer, exchange);
@@ -239,6 +239,8 @@ void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& excha
       return;
     }
   }
+  note_passed_over(form == OllamaForm::Message ? ollama_chat_fields() : ollama_generate_fields(),
+                   *writing, exchange, completion);
   Response head;
   name_writing(completion, *writing, head);
   if (completion.stream) {
