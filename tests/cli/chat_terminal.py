@@ -121,7 +121,7 @@ def main():
         said = [("/save " + str(folder / "saved.json"), "is there already"), ("/save /none/at.json", "No such file"),
                 ("/load " + str(tools), "tools.json: messages[0]"), ("/load " + str(folder / "saved.json"), "goes on with the 2 messages"),
                 ("/thoughts maybe", "wanted on or off"), ("/timings", "timings are shown"), ("/tim\t off", "timings are not shown"),
-                ("/system Be brief.", "is told that"), ("/think low", "thinks: low"), ("\x1b[201~/clear", "a new conversation")]
+                ("/system Be brief.", "is told that"), ("/think low", "does not think"), ("/think off", "thinks: off"), ("/t\thoughts on", "/think  /thoughts"), ("\x1b[201~/clear", "a new conversation")]
         for line, answer in said:
             terminal.type(line + "\n")
             at = check(f"{line!r} is answered", terminal.wait_for(answer, at))
@@ -130,6 +130,14 @@ def main():
         terminal.type("\x03")
         terminal.look(0.3)
         terminal.type("//etc/hosts: what is it?\n")
+        terminal.look(1)
+        terminal.type("\x03")
+        terminal.look(0.3)
+        terminal.type("Say one\\\nword.\n")
+        terminal.look(1)
+        terminal.type("\x03")
+        terminal.look(0.3)
+        terminal.type("\x1b[A\n")  # the question before, by the arrow key
         terminal.look(1)
         terminal.type("\x03")
         terminal.look(0.3)
@@ -145,7 +153,8 @@ def main():
         terminal.process.kill()
         asked = [message["content"] for message in json.loads((folder / "pasted.json").read_text()) if message["role"] == "user"]
         checks.add("lines that are pasted are one question, and two slashes one of a question",
-                   None if asked == ["Count to a thousand.\nOne number\ta line.", "/etc/hosts: what is it?"] else repr(asked))
+                   None if asked[:2] == ["Count to a thousand.\nOne number\ta line.", "/etc/hosts: what is it?"] else repr(asked))
+        checks.add("a question that went on in a second line comes back whole", None if asked[2:] == 2 * ["Say one\nword."] else repr(asked))
         asks_about_tools(program, env, folder, tools, checks)
         for number, name, typed in ((signal.SIGTERM, "SIGTERM", ""), (signal.SIGHUP, "SIGHUP", "Count to a thousand.\n")):
             ended = Terminal(env, program, "chat", "--model", THINKER, "--seed", "1")

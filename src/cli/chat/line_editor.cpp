@@ -8,6 +8,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <histedit.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -118,8 +120,13 @@ struct LineEditor::State {
 
   static unsigned char go_on(EditLine* editor, int /*key*/) {
     const LineInfo* const line = el_line(editor);
-    const std::string more = of(editor)->complete(std::string_view(line->buffer, line->cursor));
-    return !more.empty() && el_insertstr(editor, more.c_str()) == 0 ? CC_REFRESH : CC_NORM;
+    const Completion found = of(editor)->complete(std::string_view(line->buffer, line->cursor));
+    if (!found.choices.empty()) {
+      show(fmt::format("\n{}\n", fmt::join(found.choices, "  ")));
+      return CC_REDISPLAY;
+    }
+    return !found.rest.empty() && el_insertstr(editor, found.rest.c_str()) == 0 ? CC_REFRESH
+                                                                                : CC_NORM;
   }
 
   // Whether the terminal reads control sequences.
@@ -203,7 +210,7 @@ LineEditor::~LineEditor() {
   history_end(state.history);
 }
 
-std::optional<LineEditor::Line> LineEditor::read(const std::string& prompt, bool keeps) {
+std::optional<LineEditor::Line> LineEditor::read(const std::string& prompt) {
   State& state = *state_;
   state.prompt = prompt;
   state.interrupted = false;
@@ -220,10 +227,13 @@ std::optional<LineEditor::Line> LineEditor::read(const std::string& prompt, bool
   while (line.ends_with('\n') || line.ends_with('\r')) {
     line.pop_back();
   }
-  if (keeps && !line.empty()) {
-    ::history(state.history, &state.event, H_ENTER, line.c_str());
-  }
   return Line{.text = std::move(line), .interrupted = false};
+}
+
+void LineEditor::keep(const std::string& text) {
+  if (!text.empty()) {
+    ::history(state_->history, &state_->event, H_ENTER, text.c_str());
+  }
 }
 
 std::optional<char> LineEditor::read_key(const std::string& question) {

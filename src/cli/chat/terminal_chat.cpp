@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "base/nearest_name.h"
+#include "chat/thinking.h"
 #include "cli/chat/interrupts.h"
 #include "cli/chat/line_editor.h"
 #include "cli/chat/reply_printer.h"
@@ -42,19 +43,20 @@ constexpr std::array<SlashWord, 11> kWords = {{
     {"/quit", "leave; Ctrl-D does, too"},
 }};
 
-// What goes on behind the beginning of one of the words.
-std::string rest_of_word(std::string_view beginning) {
-  std::string rest;
+// How the beginning of one of the words goes on.
+LineEditor::Completion complete_word(std::string_view beginning) {
+  LineEditor::Completion found;
   for (const SlashWord& word : kWords) {
     const std::string_view name = word.name.substr(0, word.name.find(' '));
     if (name.starts_with(beginning) && !beginning.empty()) {
-      if (!rest.empty()) {
-        return {};
-      }
-      rest = fmt::format("{}{}", name.substr(beginning.size()), name == word.name ? "" : " ");
+      found.rest = fmt::format("{}{}", name.substr(beginning.size()), name == word.name ? "" : " ");
+      found.choices.emplace_back(name);
     }
   }
-  return rest;
+  if (found.choices.size() == 1) {
+    found.choices.clear();
+  }
+  return found;
 }
 
 // A conversation under way.
@@ -68,7 +70,7 @@ class TerminalChat {
         tools_(tools),
         options_(std::move(options)),
         interrupts_(context.stop),
-        editor_(history_file(), interrupts_, rest_of_word) {}
+        editor_(history_file(), interrupts_, complete_word) {}
 
   Result<int> run() {
     context_.out.line(fmt::format("{} on {}; /help shows what there is, Ctrl-D leaves",
@@ -136,6 +138,7 @@ class TerminalChat {
     if (quoted) {
       text.erase(text.size() - kQuotes.size());
     }
+    editor_.keep(text);  // all of its lines: what is got back by the arrow keys is the question
     return text;
   }
 
@@ -224,7 +227,7 @@ class TerminalChat {
       }
       return tools_.run(call, interrupts_.begin());
     }
-    const auto line = editor_.read(fmt::format("what {} answers> ", call.name), false);
+    const auto line = editor_.read(fmt::format("what {} answers> ", call.name));
     if (!line || line->interrupted) {
       return fail(ErrorCode::Cancelled, "stopped");
     }
@@ -287,7 +290,17 @@ class TerminalChat {
   void set_thinking(const std::string& how) {
     if (const auto thinking = thinking_of(how)) {
       conversation_.request().thinking = *thinking;
-      context_.say(fmt::format("thinks: {}", how.empty() ? "auto" : how));
+      const ChatPrompt& prompt = opened_.chat->prompt();
+      const std::string& source = prompt.template_source();
+      const ThinkingPlan plan =
+          plan_thinking(*thinking, source, thought_markers(source, prompt.format()));
+      for (const ReplyNote& note : plan.notes) {
+        said_[note.code] = note.text;  // and not with the next answer again
+        context_.say(note.text);
+      }
+      if (plan.notes.empty()) {
+        context_.say(fmt::format("thinks: {}", how.empty() ? "auto" : how));
+      }
     } else {
       context_.say(fmt::format("wanted {}, found '{}'", kThinkingWords, how));
     }
