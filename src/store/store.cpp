@@ -164,8 +164,8 @@ Result<ResolvedModel> Store::resolve(const std::string& name_or_path) const {
 
 Status Store::verify(const StoredModel& model, StoreObserver& observer,
                      const std::stop_token& stop) const {
-  const std::string remedy =
-      fmt::format("remove it with `mynah models remove {}` and pull it again", model.name);
+  const std::string remedy = fmt::format("remove it with `mynah models remove {}` and {} it again",
+                                         model.name, is_import(model) ? "import" : "pull");
   const std::string what = "verifying " + model.name;
   uint64_t done = 0;
   observer.on_progress(what, done, model.size);

@@ -106,6 +106,10 @@ TEST_F(StoreOnDisk, verify_finds_changed_and_cut_files) {
   write_file(model->path(), "weights");
   EXPECT_THAT(store.verify(*model, quiet, {}).error().message,
               HasSubstr("wanted 18 bytes, found 7"));
+  EXPECT_THAT(store.verify(*model, quiet, {}).error().message, HasSubstr("pull it again"));
+  auto imported = *model;
+  imported.source = "import: /tmp/tiny.en.pt";
+  EXPECT_THAT(store.verify(imported, quiet, {}).error().message, HasSubstr("import it again"));
   std::filesystem::remove(model->path());
   EXPECT_FALSE(store.verify(*model, quiet, {}).has_value());
 }
