@@ -55,6 +55,15 @@ TEST(Keys, ComeBackFromTheirFileWithoutTheKey) {
   EXPECT_TRUE(read->back().rights == kUsualRights);
 }
 
+TEST(Keys, ASecondOneOfANameIsRefusedWithItsFile) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "keys.json";
+  ASSERT_TRUE(add_key(path, {.name = "kitchen", .digest = {}, .limits = {}, .made = {}}));
+  const auto again = add_key(path, {.name = "kitchen", .digest = {}, .limits = {}, .made = {}});
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, HasSubstr("keys remove kitchen --key-file " + path + "`"));
+}
+
 TEST(Keys, WhatIsWrongWithAFileIsSaid) {
   const auto error = [](const std::string& text) {
     const auto keys = parse_keys(text);

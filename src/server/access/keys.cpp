@@ -228,8 +228,11 @@ Result<std::string> add_key(const std::string& path, Key key) {
   MYNAH_TRY(const FileLock lock, lock_of(path));
   MYNAH_TRY(std::vector<Key> keys, kept_keys(path));
   if (std::ranges::find(keys, key.name, &Key::name) != keys.end()) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("there is a key {0}: `mynah keys remove {0}` takes it away", key.name));
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("there is a key {0} in {1}: `mynah keys remove {0} --key-file {1}` takes "
+                    "it away",
+                    key.name, path));
   }
   MYNAH_TRY(std::string secret, new_key());
   key.digest = digest_of_key(secret);
