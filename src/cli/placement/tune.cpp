@@ -1,5 +1,6 @@
 #include "cli/placement/tune.h"
 
+#include <ranges>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -21,6 +22,11 @@ namespace mynah::cli {
 namespace {
 
 using place::Measurement;
+
+// Whether a stage has a part: the lower layers of a language model that is in one place are none.
+bool has_part(const Measurement& measured) {
+  return !measured.passed || measured.ms_per_unit > 0;
+}
 
 std::string measurement_line(const Measurement& measured) {
   const std::string where =
@@ -81,7 +87,7 @@ Status TuneCommand::tune(Context& context, place::PlacementState& state,
   if (!context.json) {
     context.out.line(model.name + ":");
     options.observer = [&context](const place::DeviceProof& proof) {
-      for (const Measurement& one : proof.measurements) {
+      for (const Measurement& one : proof.measurements | std::views::filter(has_part)) {
         context.out.line(measurement_line(one) + place::disturbed_text(proof.waited_share));
       }
       context.out.flush();
