@@ -41,9 +41,12 @@ Result<Json> content_of(const Json& content, size_t message) {
         part.is_object() && words != part.end() && words->is_string() &&
         (type == part.end() || *type == "text" || *type == "input_text" || *type == "output_text");
     if (!is_text) {
+      const bool is_image = type != part.end() && type->is_string() &&
+                            type->get_ref<const std::string&>().contains("image");
       return refuse(
           message,
-          fmt::format("wanted parts of text, found {}",
+          fmt::format("{}wanted parts of text, found {}",
+                      is_image ? "images are not read here: " : "",
                       part.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 80)));
     }
     text += words->get<std::string>();

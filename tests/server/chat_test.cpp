@@ -470,7 +470,7 @@ TEST_F(ChatServer, SoundInAMessageIsHeard) {
   EXPECT_THAT(refused, HasSubstr("messages[0]: input_audio"));
   EXPECT_THAT(post("/v1/chat/completions",
                    R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})"),
-              HasSubstr("wanted parts of text"));
+              HasSubstr("images are not read here: wanted parts of text"));
 }
 
 TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
