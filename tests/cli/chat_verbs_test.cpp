@@ -284,6 +284,18 @@ TEST_F(ChatVerbs, LanguageModelsArePulledAsTheyAreAndShownBeforeTheyAreHere) {
   EXPECT_THAT(shown.out, AllOf(HasSubstr("not here"), HasSubstr("needs ")));
 }
 
+TEST_F(ChatVerbs, WhatALanguageModelIsIsShown) {
+  const std::string model = test::write_tiny_language(folder_ / "tiny.gguf");
+  ASSERT_EQ(mynah({"import", model, "--name", "tiny"}).code, 0);
+  const Outcome shown = mynah({"models", "show", "tiny"});
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("network   llama, 0.0"),
+                               HasSubstr("M parameters, trained for 512 tokens\n")));
+  const auto json = nlohmann::json::parse(mynah({"models", "show", "tiny", "--json"}).out);
+  EXPECT_EQ(json["architecture"].get<std::string>(), "llama");
+  EXPECT_GT(json["parameters"].get<int64_t>(), 1000);
+  EXPECT_EQ(json["trained_context"].get<int64_t>(), 512);
+}
+
 TEST(ToolsFile, ThatIsNoneOrABombIsRefusedWithItsName) {
   constexpr size_t kDeep = 100'000;  // far more than copying one by recursion has stack for
   const std::string deep = std::string(kDeep, '[') + std::string(kDeep, ']');

@@ -7,11 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
+#include "chat/language_model.h"
 #include "cli/models/store_access.h"
 #include "cli/models/surroundings.h"
 #include "engine/installed.h"
 #include "engine/store_folders.h"
 #include "engine/what_fits.h"
+#include "server/compat/model_details.h"
+#include "store/families.h"
 #include "store/files.h"
 
 namespace mynah::cli {
@@ -88,7 +91,30 @@ Result<std::vector<std::string>> own_names(const Store& store,
   return std::unexpected(*std::move(first));
 }
 
+// What a language model's file says of it.
+struct WritingFacts {
+  server::ModelDetails details;
+  int64_t trained_context = 0;
+};
+
+// None where the model writes no texts, or its file cannot be read.
+std::optional<WritingFacts> facts_of(const StoredModel& model) {
+  if (!is_for(model.family, FamilyKind::Language)) {
+    return std::nullopt;
+  }
+  const auto file = open_writing(model.path());
+  return file ? std::optional(WritingFacts{.details = server::details_of((*file)->contents()),
+                                           .trained_context = (*file)->trained_context()})
+              : std::nullopt;
+}
+
+std::string describe(const WritingFacts& facts) {
+  return fmt::format("{}, {} parameters, trained for {} tokens", facts.details.architecture,
+                     server::parameters_text(facts.details.parameters), facts.trained_context);
+}
+
 void print_model(Context& context, const StoredModel& model,
+                 const std::optional<WritingFacts>& facts,
                  const std::optional<engine::WritingRoom>& room) {
   const auto line = [&](std::string_view label, std::string_view value) {
     context.out.line(fmt::format("  {:<9} {}", label, value));
@@ -96,6 +122,9 @@ void print_model(Context& context, const StoredModel& model,
   context.out.line(model.name);
   line("kind", kind_of_family(model.family));
   line("family", model.family);
+  if (facts) {
+    line("network", describe(*facts));
+  }
   line("storage", model.storage);
   if (model.set.empty()) {
     line("file", fmt::format("{} ({})", model.path(), human_bytes(model.size)));
@@ -239,15 +268,21 @@ Result<int> ModelsCommand::show(Context& context, const Store& store) const {
     if (!model) {
       return std::unexpected(engine::as_named(model.error(), words_[i]));
     }
+    const auto facts = facts_of(*model);
     const auto room = fits.of(*model);
     if (context.json) {
       Json json = to_json(*model);
+      if (facts) {
+        json["architecture"] = facts->details.architecture;
+        json["parameters"] = facts->details.parameters;
+        json["trained_context"] = facts->trained_context;
+      }
       if (room) {
         json["memory"] = engine::to_json(*room);
       }
       context.out.line(json.dump());
     } else {
-      print_model(context, *model, room);
+      print_model(context, *model, facts, room);
     }
   }
   return 0;
