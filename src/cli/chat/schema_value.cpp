@@ -15,10 +15,10 @@
 namespace mynah::cli {
 namespace {
 
-using Json = nlohmann::json;
+using JsonValue = nlohmann::json;
 
-std::string written(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string written(const JsonValue& value) {
+  return value.dump(-1, ' ', false, JsonValue::error_handler_t::replace);
 }
 
 std::vector<std::string> steps_of(std::string_view path) {
@@ -36,7 +36,7 @@ std::vector<std::string> steps_of(std::string_view path) {
   return steps;
 }
 
-const Json* member(const Json& json, const std::string& step) {
+const JsonValue* member(const JsonValue& json, const std::string& step) {
   if (json.is_object()) {
     const auto found = json.find(step);
     return found == json.end() ? nullptr : &*found;
@@ -48,7 +48,7 @@ const Json* member(const Json& json, const std::string& step) {
   return is_there ? &json[index] : nullptr;
 }
 
-const Json* at(const Json* json, const std::vector<std::string>& steps) {
+const JsonValue* at(const JsonValue* json, const std::vector<std::string>& steps) {
   for (size_t i = 0; i < steps.size() && json != nullptr; ++i) {
     json = member(*json, steps[i]);
   }
@@ -56,10 +56,10 @@ const Json* at(const Json* json, const std::vector<std::string>& steps) {
 }
 
 // What a schema refers to, where that is in the same document.
-const Json* resolved(const Json& document, const Json* schema) {
+const JsonValue* resolved(const JsonValue& document, const JsonValue* schema) {
   constexpr int kMostReferences = 16;
   for (int i = 0; i < kMostReferences && schema != nullptr; ++i) {
-    const Json* const reference = schema->is_object() ? member(*schema, "$ref") : nullptr;
+    const JsonValue* const reference = schema->is_object() ? member(*schema, "$ref") : nullptr;
     if (reference == nullptr) {
       return schema;
     }
@@ -70,21 +70,22 @@ const Json* resolved(const Json& document, const Json* schema) {
 }
 
 // The schema of a value's member or item.
-const Json* schema_of(const Json& schema, const Json& value, const std::string& step) {
+const JsonValue* schema_of(const JsonValue& schema, const JsonValue& value,
+                           const std::string& step) {
   if (!schema.is_object()) {
     return nullptr;
   }
   if (value.is_object()) {
-    const Json* const listed = member(schema, "properties");
-    const Json* const own = listed == nullptr ? nullptr : member(*listed, step);
+    const JsonValue* const listed = member(schema, "properties");
+    const JsonValue* const own = listed == nullptr ? nullptr : member(*listed, step);
     return own != nullptr ? own : member(schema, "additionalProperties");
   }
-  const Json* const first = member(schema, "prefixItems");
-  const Json* const own = first == nullptr ? nullptr : member(*first, step);
+  const JsonValue* const first = member(schema, "prefixItems");
+  const JsonValue* const own = first == nullptr ? nullptr : member(*first, step);
   return own != nullptr ? own : member(schema, "items");
 }
 
-bool is_of_type(const Json& value, std::string_view type) {
+bool is_of_type(const JsonValue& value, std::string_view type) {
   return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
          (type == "string" && value.is_string()) || (type == "number" && value.is_number()) ||
          (type == "integer" && value.is_number_integer()) ||
@@ -93,9 +94,9 @@ bool is_of_type(const Json& value, std::string_view type) {
 }
 
 // "an integer"; of a list each.
-std::string types_wanted(const Json& types) {
+std::string types_wanted(const JsonValue& types) {
   std::vector<std::string> names;
-  for (const Json& type : types.is_array() ? types : Json::array({types})) {
+  for (const JsonValue& type : types.is_array() ? types : JsonValue::array({types})) {
     const std::string name = type.is_string() ? type.get<std::string>() : "";
     const bool is_open = name.starts_with('a') || name.starts_with('i') || name.starts_with('o');
     names.push_back(name == "null" ? name : fmt::format("{} {}", is_open ? "an" : "a", name));
@@ -103,7 +104,7 @@ std::string types_wanted(const Json& types) {
   return fmt::format("{}", fmt::join(names, " or "));
 }
 
-std::string wanted_values(const Json& values) {
+std::string wanted_values(const JsonValue& values) {
   constexpr size_t kMost = 8;
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(kMost, values.size()); ++i) {
@@ -113,7 +114,7 @@ std::string wanted_values(const Json& values) {
 }
 
 // Of a number, or of a text's length.
-std::string bound_broken(const Json& schema, double number, bool is_length) {
+std::string bound_broken(const JsonValue& schema, double number, bool is_length) {
   struct Bound {
     const char* keyword;
     const char* words;
@@ -130,7 +131,8 @@ std::string bound_broken(const Json& schema, double number, bool is_length) {
       {"maxLength", "at most", true, [](double a, double b) { return a <= b; }},
   }};
   for (const Bound& bound : kBounds) {
-    const Json* const said = bound.is_length == is_length ? member(schema, bound.keyword) : nullptr;
+    const JsonValue* const said =
+        bound.is_length == is_length ? member(schema, bound.keyword) : nullptr;
     if (said != nullptr && said->is_number() && !bound.keeps(number, said->get<double>())) {
       return fmt::format("{} {}{} ({})", bound.words, written(*said),
                          is_length ? " characters" : "", bound.keyword);
@@ -139,22 +141,22 @@ std::string bound_broken(const Json& schema, double number, bool is_length) {
   return {};
 }
 
-std::string broken(const Json& schema, const Json& value, bool is_within) {
+std::string broken(const JsonValue& schema, const JsonValue& value, bool is_within) {
   for (const char* const several : {"anyOf", "oneOf", "allOf"}) {
     if (schema.contains(several)) {
       return {};
     }
   }
-  if (const Json* const only = member(schema, "const"); only != nullptr && *only != value) {
+  if (const JsonValue* const only = member(schema, "const"); only != nullptr && *only != value) {
     return written(*only) + " (const)";
   }
-  if (const Json* const some = member(schema, "enum");
+  if (const JsonValue* const some = member(schema, "enum");
       some != nullptr && some->is_array() && std::ranges::find(*some, value) == some->end()) {
     return fmt::format("{}{} (enum)", some->size() > 1 ? "one of " : "", wanted_values(*some));
   }
-  if (const Json* const types = member(schema, "type"); types != nullptr) {
-    const Json each = types->is_array() ? *types : Json::array({*types});
-    const bool fits = std::ranges::any_of(each, [&](const Json& type) {
+  if (const JsonValue* const types = member(schema, "type"); types != nullptr) {
+    const JsonValue each = types->is_array() ? *types : JsonValue::array({*types});
+    const bool fits = std::ranges::any_of(each, [&](const JsonValue& type) {
       return is_of_type(value, type.is_string() ? type.get<std::string>() : "");
     });
     if (!fits) {
@@ -175,7 +177,7 @@ std::string broken(const Json& schema, const Json& value, bool is_within) {
     return bound;
   }
   for (const char* const keyword : {"pattern", "format"}) {
-    const Json* const said = is_within ? member(schema, keyword) : nullptr;
+    const JsonValue* const said = is_within ? member(schema, keyword) : nullptr;
     if (said != nullptr && said->is_string()) {
       return fmt::format("{} ({})", said->get<std::string>(), keyword);
     }
@@ -192,10 +194,10 @@ std::optional<ValueFault> fault_of_value(const std::string& schema, const std::s
   if (!document || !whole) {
     return std::nullopt;
   }
-  const Json* value = &*whole;
-  const Json* there = resolved(*document, &*document);
+  const JsonValue* value = &*whole;
+  const JsonValue* there = resolved(*document, &*document);
   for (const std::string& step : steps_of(path)) {
-    const Json* const next = there == nullptr ? nullptr : schema_of(*there, *value, step);
+    const JsonValue* const next = there == nullptr ? nullptr : schema_of(*there, *value, step);
     value = member(*value, step);
     there = next == nullptr ? nullptr : resolved(*document, next);
     if (value == nullptr || there == nullptr) {
