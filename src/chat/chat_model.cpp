@@ -1,14 +1,13 @@
 #include "chat/chat_model.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "chat/call_ids.h"
-#include "chat/reply_rule.h"
-#include "chat/reply_stream.h"
 #include "chat/turns.h"
 #include "text/utf8.h"
 
@@ -61,53 +60,123 @@ Result<std::unique_ptr<ChatModel>> ChatModel::open(const TensorFile& file,
   return std::unique_ptr<ChatModel>(new ChatModel(std::move(prompt), std::move(model), limits));
 }
 
-GenerationTask ChatModel::task_of(const Asked& asked, const ChatRequest& request) const {
-  return {.prompt = asked.tokens,
-          .options = {.sampling = request.choice.sampling,
-                      .remembered = request.choice.remembered,
-                      .seed = request.choice.seed,
-                      .most_tokens = asked.most_tokens,
-                      .ends = prompt_.tokenizer().special().reply_ends,
-                      .alternatives = request.choice.alternatives,
-                      .rule = asked.rule},
-          .owner = request.owner,
-          .conversation = request.conversation,
-          .forks = asked.forks,
-          .urgency = request.urgency,
-          .on_token = nullptr};
+Status ChatModel::announce(const Asked& asked, const ChatRequest& request,
+                           ChatObserver& observer) const {
+  const int64_t tokens = std::ssize(asked.tokens);
+  std::ranges::for_each(asked.notes, [&](const ReplyNote& note) { observer.on_note(note); });
+  MYNAH_TRY_STATUS(observer.on_begin(tokens, context_of(request)));
+  return check_room(tokens, request);
 }
 
-Result<ChatReply> ChatModel::run(Asked asked, const ChatRequest& request, ChatObserver& observer,
-                                 const std::stop_token& stop) {
-  GenerationTask task = task_of(asked, request);
-  std::ranges::for_each(asked.notes, [&](const ReplyNote& note) { observer.on_note(note); });
-  MYNAH_TRY_STATUS(observer.on_begin(std::ssize(task.prompt), context_of(request)));
-  MYNAH_TRY_STATUS(check_room(std::ssize(task.prompt), request));
-  const auto stream =
-      std::make_shared<ReplyStream>(prompt_.tokenizer(), asked.format, asked.options,
-                                    request.choice.stops, request.choice.alternatives >= 0);
-  task.on_token = [stream](const ChosenToken& chosen) { return stream->push(chosen); };
-  std::stop_source own;
-  const std::stop_callback passes(stop, [&own] { own.request_stop(); });
-  MYNAH_TRY_STATUS(queue_.submit(std::move(task), own.get_token(), [stream](Result<Generated> end) {
-    stream->finish(std::move(end));
-  }));
-  Status told;
-  while (const auto delta = stream->take()) {
-    if (told) {
-      told = observer.on_delta(*delta);
-      if (!told) {
-        own.request_stop();  // what is still written is taken and told nobody
-      }
-    }
+Result<ChatModel::Writing> ChatModel::begin(const Asked& asked, const ChatRequest& request,
+                                            size_t number, size_t of_prompt,
+                                            const std::shared_ptr<ReplyArrivals>& arrivals,
+                                            const std::stop_token& stop) {
+  const TextTokenizer& tokenizer = prompt_.tokenizer();
+  const ReplyChoice& choice = request.choice;
+  ReplyOptions options = asked.options;
+  options.id_seed = call_id_seed(request) + number;
+  Writing writing;
+  writing.stream = std::make_shared<ReplyStream>(tokenizer, asked.format, options, choice.stops,
+                                                 choice.alternatives >= 0,
+                                                 [arrivals, number] { arrivals->tell(number); });
+  if (asked.rules) {
+    writing.rule = std::make_shared<ReplyRule>(*asked.rules, tokenizer);
   }
-  MYNAH_TRY_STATUS(std::move(told));
-  MYNAH_TRY(ChatReply reply, stream->reply());
-  add_notes(asked, reply);
+  GenerationTask task{.prompt = asked.tokens,
+                      .options = {.sampling = choice.sampling,
+                                  .remembered = choice.remembered,
+                                  .seed = choice.seed + number,
+                                  .most_tokens = asked.most_tokens,
+                                  .ends = tokenizer.special().reply_ends,
+                                  .alternatives = choice.alternatives,
+                                  .rule = writing.rule},
+                      .owner = request.owner,
+                      .conversation = request.conversation,
+                      .forks = asked.forks,
+                      .urgency = request.urgency,
+                      .on_token = [stream = writing.stream](const ChosenToken& chosen) {
+                        return stream->push(chosen);
+                      }};
+  if (of_prompt > 1) {
+    task.forks.push_back(std::ssize(task.prompt));
+  }
+  MYNAH_TRY_STATUS(
+      queue_.submit(std::move(task), stop, [stream = writing.stream](Result<Generated> generated) {
+        stream->finish(std::move(generated));
+      }));
+  return writing;
+}
+
+Result<ChatReply> ChatModel::end(const Asked& asked, const Writing& writing,
+                                 ChatObserver& observer) const {
+  MYNAH_TRY(ChatReply reply, writing.stream->reply());
+  add_notes(asked, writing.rule.get(), reply);
   for (size_t i = asked.notes.size(); i < reply.notes.size(); ++i) {
     observer.on_note(reply.notes[i]);
   }
+  MYNAH_TRY_STATUS(observer.on_end(reply));
   return reply;
+}
+
+Result<std::vector<ChatReply>> ChatModel::run(std::span<const Asked> asked,
+                                              const ChatRequest& request,
+                                              std::span<ChatObserver* const> observers,
+                                              const std::stop_token& stop) {
+  const size_t of_prompt = observers.size() / asked.size();
+  const auto asked_of = [&](size_t number) -> const Asked& { return asked[number / of_prompt]; };
+  for (size_t number = 0; number < observers.size(); ++number) {
+    MYNAH_TRY_STATUS(announce(asked_of(number), request, *observers[number]));
+  }
+  std::stop_source own;
+  const std::stop_callback passes(stop, [&own] { own.request_stop(); });
+  const auto arrivals = std::make_shared<ReplyArrivals>();
+  std::vector<Writing> all(observers.size());
+  std::vector<ChatReply> replies(observers.size());
+  size_t begun = 0;
+  size_t ended = 0;
+  Status good;
+  // What is still written once something failed is taken and told nobody.
+  const auto note = [&](Status status) {
+    if (good && !status) {
+      good = std::move(status);
+      own.request_stop();
+    }
+  };
+  while (ended < begun || (good && begun < observers.size())) {
+    if (good && begun < observers.size() && begun - ended < kSideBySide) {
+      auto writing = begin(asked_of(begun), request, begun, of_prompt, arrivals, own.get_token());
+      if (writing) {
+        all[begun++] = *std::move(writing);
+      } else {
+        note(std::unexpected(std::move(writing).error()));
+      }
+      continue;
+    }
+    const size_t number = arrivals->wait();
+    Writing& writing = all[number];
+    if (writing.stream == nullptr) {
+      continue;  // it was told more than once that it had ended
+    }
+    while (const auto delta = writing.stream->take()) {
+      note(good ? observers[number]->on_delta(*delta) : Status());
+    }
+    if (!writing.stream->is_over()) {
+      continue;
+    }
+    ++ended;
+    if (good) {
+      auto reply = end(asked_of(number), writing, *observers[number]);
+      if (reply) {
+        replies[number] = *std::move(reply);
+      } else {
+        note(std::unexpected(std::move(reply).error()));
+      }
+    }
+    writing = {};
+  }
+  MYNAH_TRY_STATUS(std::move(good));
+  return replies;
 }
 
 int64_t ChatModel::context_of(const ChatRequest& request) const {
@@ -157,7 +226,7 @@ Result<ChatModel::Asked> ChatModel::ask(ChatRequest& request) const {
                    .prompt_end = std::move(rendered.end),
                    .tools = tools_of(request.tools),
                    .lone_calls = !request.constraint.has_value(),
-                   .id_seed = call_id_seed(request)};
+                   .id_seed = 0};
   asked.most_tokens = request.choice.most_tokens;
   if (context < facts().context) {
     // A prompt without room is refused before.
@@ -180,7 +249,7 @@ Status ChatModel::add_rule(const ChatRequest& request, const ThinkingPlan& think
     MYNAH_TRY_STATUS(add_calls(request, asked, rules));
   }
   if (rules.content != nullptr || rules.calls.constraint != nullptr || rules.most_thought >= 0) {
-    asked.rule = std::make_shared<ReplyRule>(std::move(rules), prompt_.tokenizer());
+    asked.rules = std::move(rules);
   }
   return {};
 }
@@ -218,7 +287,7 @@ std::string ChatModel::shown(std::span<const int32_t> tokens) const {
   return ChatRequest::Json(replace_invalid_utf8(text)).dump();
 }
 
-void ChatModel::add_notes(const Asked& asked, ChatReply& reply) const {
+void ChatModel::add_notes(const Asked& asked, const ReplyRule* rule, ChatReply& reply) const {
   reply.notes = asked.notes;
   if (const auto& change = reply.spent.change) {
     reply.notes.push_back(
@@ -228,7 +297,7 @@ void ChatModel::add_notes(const Asked& asked, ChatReply& reply) const {
                              "changes, as the time, behind what stays",
                              change->alike_behind, change->position, shown(change->now))});
   }
-  if (asked.rule != nullptr && asked.rule->ended_thought()) {
+  if (rule != nullptr && rule->ended_thought()) {
     reply.notes.push_back({.code = "thought_ended",
                            .text = fmt::format("the thought was ended after {} tokens, as many as "
                                                "it may have",
@@ -248,6 +317,14 @@ void ChatModel::add_notes(const Asked& asked, ChatReply& reply) const {
 
 Result<ChatReply> ChatModel::reply(const ChatRequest& request, ChatObserver& observer,
                                    const std::stop_token& stop) {
+  const std::array<ChatObserver*, 1> observers = {&observer};
+  MYNAH_TRY(std::vector<ChatReply> one, replies(request, observers, stop));
+  return std::move(one.front());
+}
+
+Result<std::vector<ChatReply>> ChatModel::replies(const ChatRequest& request,
+                                                  std::span<ChatObserver* const> observers,
+                                                  const std::stop_token& stop) {
   ChatRequest own = request;
   ThinkingPlan thinking = plan_thinking(own.thinking, prompt_.template_source(), thoughts_);
   // What a client says to the template by name comes first.
@@ -256,33 +333,42 @@ Result<ChatReply> ChatModel::reply(const ChatRequest& request, ChatObserver& obs
   MYNAH_TRY(Asked asked, ask(own));
   std::ranges::move(thinking.notes, std::back_inserter(asked.notes));
   MYNAH_TRY_STATUS(add_rule(own, thinking, asked));
-  MYNAH_TRY(ChatReply reply, run(std::move(asked), own, observer, stop));
+  MYNAH_TRY(std::vector<ChatReply> replies, run({&asked, 1}, own, observers, stop));
+  // Of several the last one: nobody knows yet which the conversation goes on with.
+  const ChatReply& reply = replies.back();
   const bool said = reply.end == ReplyEnd::Whole || reply.end == ReplyEnd::Stop;
   if (said && !reply.message.reasoning.empty() && !own.owner.empty()) {
     queue_.foresee(own.owner, own.conversation, [this, own, content = reply.message.content] {
       return beginning_of_next_turn(prompt_, own, content);
     });
   }
-  return reply;
+  return replies;
 }
 
-Result<ChatReply> ChatModel::go_on(std::string_view text, const ChatRequest& request,
-                                   ChatObserver& observer, const std::stop_token& stop) {
-  Asked asked;
-  asked.tokens = prompt_.of_text(text);
-  asked.most_tokens = request.choice.most_tokens;
-  if (asked.tokens.empty()) {
-    return fail(ErrorCode::InvalidInput, "wanted a text to go on with, found none");
+Result<std::vector<ChatReply>> ChatModel::go_on(std::span<const std::string> texts,
+                                                const ChatRequest& request,
+                                                std::span<ChatObserver* const> observers,
+                                                const std::stop_token& stop) {
+  std::vector<Asked> all;
+  for (const std::string& text : texts) {
+    Asked& asked = all.emplace_back();
+    asked.tokens = prompt_.of_text(text);
+    asked.most_tokens = request.choice.most_tokens;
+    if (asked.tokens.empty()) {
+      return fail(ErrorCode::InvalidInput, "wanted a text to go on with, found none");
+    }
+    MYNAH_TRY_STATUS(add_rule(request, {}, asked));
   }
-  MYNAH_TRY_STATUS(add_rule(request, {}, asked));
-  return run(std::move(asked), request, observer, stop);
+  return run(all, request, observers, stop);
 }
 
 Status ChatModel::warm_up() {
   ChatRequest request;
   request.choice.most_tokens = 1;
   ChatObserver nobody;
-  MYNAH_TRY_STATUS(go_on("a", request, nobody, {}));
+  const std::array<ChatObserver*, 1> observers = {&nobody};
+  const std::array<std::string, 1> texts = {"a"};
+  MYNAH_TRY_STATUS(go_on(texts, request, observers, {}));
   return {};
 }
 

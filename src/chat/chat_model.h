@@ -1,8 +1,10 @@
 // ChatModel: a language model as people and programs converse with it.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -11,7 +13,10 @@
 #include "chat/chat_prompt.h"
 #include "chat/chat_request.h"
 #include "chat/generation_queue.h"
+#include "chat/reply_arrivals.h"
 #include "chat/reply_constraints.h"
+#include "chat/reply_rule.h"
+#include "chat/reply_stream.h"
 
 namespace mynah {
 
@@ -33,9 +38,23 @@ class ChatModel {
   [[nodiscard]] Result<ChatReply> reply(const ChatRequest& request, ChatObserver& observer,
                                         const std::stop_token& stop);
 
-  // Goes on with a text, without a template, calls or thoughts; as reply().
-  [[nodiscard]] Result<ChatReply> go_on(std::string_view text, const ChatRequest& request,
-                                        ChatObserver& observer, const std::stop_token& stop);
+  // Of the replies to one request so many are written side by side, the others as these end: it
+  // leaves places to who else asks.
+  static constexpr size_t kSideBySide = 8;
+
+  // A reply to the same conversation for each observer, which reads it once. Each is what reply()
+  // has for a seed that is higher by its number, from 0. They are told in turns; the first error
+  // ends them all.
+  [[nodiscard]] Result<std::vector<ChatReply>> replies(const ChatRequest& request,
+                                                       std::span<ChatObserver* const> observers,
+                                                       const std::stop_token& stop);
+
+  // Goes on with texts, without a template, calls or thoughts: as replies(), as many of them to
+  // each text.
+  [[nodiscard]] Result<std::vector<ChatReply>> go_on(std::span<const std::string> texts,
+                                                     const ChatRequest& request,
+                                                     std::span<ChatObserver* const> observers,
+                                                     const std::stop_token& stop);
 
   [[nodiscard]] GenerationLoad load() const { return queue_.load(); }
 
@@ -53,15 +72,33 @@ class ChatModel {
     ReplyFormat format;
     ReplyOptions options;
     std::shared_ptr<const grammar::Constraint> content;  // the answer's form; null: none
-    std::shared_ptr<ReplyRule> rule;                     // null: none
+    std::optional<ReplyRules> rules;                     // none: anything may come
     int64_t most_tokens = 0;                             // as GenerationOptions has it
     std::vector<ReplyNote> notes;
   };
 
-  [[nodiscard]] Result<ChatReply> run(Asked asked, const ChatRequest& request,
-                                      ChatObserver& observer, const std::stop_token& stop);
-  // Without its rule, and who is told.
-  [[nodiscard]] GenerationTask task_of(const Asked& asked, const ChatRequest& request) const;
+  // A reply that is written.
+  struct Writing {
+    std::shared_ptr<ReplyStream> stream;  // null: it is not begun, or has ended
+    std::shared_ptr<ReplyRule> rule;      // null: none
+  };
+
+  // As many replies to each prompt.
+  [[nodiscard]] Result<std::vector<ChatReply>> run(std::span<const Asked> asked,
+                                                   const ChatRequest& request,
+                                                   std::span<ChatObserver* const> observers,
+                                                   const std::stop_token& stop);
+  // What is told before anything is written; refuses a prompt that has no room.
+  [[nodiscard]] Status announce(const Asked& asked, const ChatRequest& request,
+                                ChatObserver& observer) const;
+  // Has the reply of that number written, one of so many to its prompt.
+  [[nodiscard]] Result<Writing> begin(const Asked& asked, const ChatRequest& request, size_t number,
+                                      size_t of_prompt,
+                                      const std::shared_ptr<ReplyArrivals>& arrivals,
+                                      const std::stop_token& stop);
+  // One that is over.
+  [[nodiscard]] Result<ChatReply> end(const Asked& asked, const Writing& writing,
+                                      ChatObserver& observer) const;
 
   // Tokens that a conversation may have.
   [[nodiscard]] int64_t context_of(const ChatRequest& request) const;
@@ -73,8 +110,8 @@ class ChatModel {
                                 Asked& asked);
   // Calls of the request's tools.
   [[nodiscard]] Status add_calls(const ChatRequest& request, Asked& asked, ReplyRules& rules);
-  // What of a reply is known once it has ended.
-  void add_notes(const Asked& asked, ChatReply& reply) const;
+  // What of a reply is known once it has ended. `rule`: null: it had none.
+  void add_notes(const Asked& asked, const ReplyRule* rule, ChatReply& reply) const;
   // Tokens as their text shows them.
   [[nodiscard]] std::string shown(std::span<const int32_t> tokens) const;
 

@@ -122,6 +122,12 @@ class ChatObserver {
     return {};
   }
 
+  // Once all was told.
+  virtual Status on_end(const ChatReply& reply) {
+    static_cast<void>(reply);
+    return {};
+  }
+
   // Of ChatReply::notes, each as soon as it is known: some before on_begin().
   virtual void on_note(const ReplyNote& note) { static_cast<void>(note); }
 

@@ -153,7 +153,8 @@ void GenerationQueue::keep(Writing& writing) {
   kept_.add({.number = writing.text,
              .owner = writing.task.owner,
              .conversation = writing.task.conversation,
-             .tokens = std::move(writing.tokens)});
+             .tokens = std::move(writing.tokens),
+             .beginning = writing.beginning});
 }
 
 std::vector<int64_t> GenerationQueue::forks_of(const Writing& writing) const {
@@ -164,15 +165,16 @@ std::vector<int64_t> GenerationQueue::forks_of(const Writing& writing) const {
   // What two prompts began with a third one may begin with.
   std::vector<int64_t> forks = task.forks;
   forks.push_back(kept_.alike(task.owner, task.prompt));
+  const int64_t last_fork = std::ssize(task.prompt) - least_piece();
   for (int64_t& position : forks) {
+    position = std::max<int64_t>(0, std::min(position, last_fork));
     position -= position % limits_.cuts;
   }
   std::ranges::sort(forks);
   const auto last = std::ranges::unique(forks).begin();
   forks.erase(last, forks.end());
   std::erase_if(forks, [&](int64_t position) {
-    return position < std::max(KeptTexts::kShortest, writing.there + least_piece()) ||
-           position > std::ssize(task.prompt) - least_piece();
+    return position < std::max(KeptTexts::kShortest, writing.there + least_piece());
   });
   return forks;
 }
@@ -188,6 +190,7 @@ void GenerationQueue::keep_fork(Writing& writing) {
              .owner = writing.task.owner,
              .conversation = writing.task.conversation,
              .tokens = {writing.tokens.begin(), writing.tokens.begin() + writing.there},
+             .beginning = {.text = writing.text, .length = writing.there},
              .stays = true});
 }
 
@@ -219,61 +222,125 @@ std::list<GenerationQueue::WritingRef>::iterator GenerationQueue::next_of_waitin
     ++of_owner[one->task.owner];
     ++of_conversation[key(one->task)];
   }
-  return std::ranges::min_element(waiting_, {}, [&](const WritingRef& one) {
+  const auto rank = [&](const WritingRef& one) {
     const GenerationTask& task = one->task;
     return std::tuple(task.urgency != Urgency::Interactive, of_owner[task.owner],
                       of_conversation[key(task)]);
-  });
+  };
+  auto next = waiting_.end();
+  for (auto one = waiting_.begin(); one != waiting_.end(); ++one) {
+    if (!gains_by_waiting(**one) && (next == waiting_.end() || rank(*one) < rank(*next))) {
+      next = one;
+    }
+  }
+  return next;
+}
+
+std::span<const int32_t> GenerationQueue::shareable(const Writing& writing) const {
+  const std::span<const int32_t> prompt = writing.task.prompt;
+  const int64_t anew = model_->facts().rewinds ? least_piece() : 1;
+  return prompt.first(static_cast<size_t>(std::max<int64_t>(0, std::ssize(prompt) - anew)));
+}
+
+int64_t GenerationQueue::ahead_for(const Writing& reading,
+                                   std::span<const int32_t> beginning) const {
+  const int64_t alike =
+      std::ranges::mismatch(reading.task.prompt, beginning).in2 - beginning.begin();
+  if (model_->facts().rewinds) {
+    return alike > reading.there ? alike : 0;
+  }
+  const auto beyond = std::ranges::upper_bound(reading.forks, alike);
+  return beyond == reading.forks.begin() ? 0 : *std::prev(beyond);
+}
+
+bool GenerationQueue::gains_by_waiting(const Writing& writing) const {
+  const std::string& owner = writing.task.owner;
+  if (owner.empty()) {
+    return false;
+  }
+  const std::span<const int32_t> beginning = shareable(writing);
+  int64_t ahead = KeptTexts::kShortest - 1;
+  for (const WritingRef& one : writing_) {
+    // Nobody who is waited for waits for what has time.
+    const bool is_as_urgent =
+        one->task.urgency == Urgency::Interactive || writing.task.urgency != Urgency::Interactive;
+    if (one->task.owner == owner && is_as_urgent) {
+      ahead = std::max(ahead, ahead_for(*one, beginning));
+    }
+  }
+  return ahead >= KeptTexts::kShortest && ahead > kept_.length_of_beginning(owner, beginning);
+}
+
+int64_t GenerationQueue::under_way() const {
+  SharedPositions all;
+  for (const WritingRef& one : writing_) {
+    all.add(one->text, std::ssize(one->tokens), one->beginning);
+  }
+  return all.total();
+}
+
+SharedBeginning GenerationQueue::beginning_beside(const Writing& writing) const {
+  SharedBeginning longest;
+  if (writing.task.owner.empty() || !model_->facts().rewinds) {
+    return longest;
+  }
+  const std::span<const int32_t> beginning = shareable(writing);
+  for (const WritingRef& one : writing_) {
+    if (one->task.owner == writing.task.owner) {
+      const auto there = std::span(one->tokens).first(static_cast<size_t>(one->there));
+      const int64_t alike = std::ranges::mismatch(beginning, there).in1 - beginning.begin();
+      longest =
+          alike > longest.length ? SharedBeginning{.text = one->text, .length = alike} : longest;
+    }
+  }
+  return longest.length < KeptTexts::kShortest ? SharedBeginning() : longest;
 }
 
 void GenerationQueue::admit() {
   while (!waiting_.empty() && writing_.size() < limits_.side_by_side) {
     const auto next = next_of_waiting();
-    WritingRef writing = *next;
-    int64_t under_way = std::ssize(writing->tokens);
-    for (const WritingRef& one : writing_) {
-      under_way += std::ssize(one->tokens);
+    if (next == waiting_.end()) {
+      return;  // all of them gain by waiting
     }
-    if (!writing_.empty() && under_way > limits_.kept_tokens) {
+    WritingRef writing = *next;
+    const SharedBeginning beside = beginning_beside(*writing);
+    const int64_t tokens = under_way() + std::ssize(writing->tokens) - beside.length;
+    if (!writing_.empty() && tokens > limits_.kept_tokens) {
       return;  // it has room when another has ended
     }
     waiting_.erase(next);
     writing->begun = Clock::now();
     writing->text = next_text_++;
-    begin_as_kept(*writing);
+    begin_as_others(*writing, beside);
     writing->forks = forks_of(*writing);
-    const auto gone = kept_.shrink(limits_.kept_tokens - under_way, kept_texts_);
+    const auto gone = kept_.shrink(limits_.kept_tokens - tokens, kept_texts_);
     forgotten_.insert(forgotten_.end(), gone.begin(), gone.end());
     writing_.push_back(std::move(writing));
   }
 }
 
-void GenerationQueue::begin_as_kept(Writing& writing) {
+void GenerationQueue::begin_as_others(Writing& writing, const SharedBeginning& beside) {
   const std::string& owner = writing.task.owner;
   if (owner.empty()) {
     return;
   }
   const std::string& conversation = writing.task.conversation;
-  const std::span<const int32_t> prompt = std::span<const int32_t>(writing.tokens);
-  auto change = kept_.find_change(owner, conversation, prompt);
-  // Its end is read anew in any case: what follows it is wanted, as behind a prompt.
-  const int64_t anew = model_->facts().rewinds ? least_piece() : 1;
-  const auto most = static_cast<size_t>(std::max<int64_t>(0, std::ssize(prompt) - anew));
-  if (const auto found = kept_.find(owner, conversation, prompt.first(most))) {
-    if (found->whole) {
-      writing.text = found->number;
-    } else {
-      forks_.push_back({.from = found->number, .to = writing.text, .length = found->length});
-      if (writing.foreseen && found->own && model_->facts().rewinds) {
-        // What is foreseen is what becomes of that one.
-        kept_.remove(found->number);
-        forgotten_.push_back(found->number);
-      }
-    }
-    writing.there = found->length;
-    writing.result.cached_tokens = found->length;
+  auto change = kept_.find_change(owner, conversation, writing.task.prompt);
+  const auto kept = kept_.find(owner, conversation, shareable(writing), beside.length);
+  writing.beginning = kept ? kept->beginning : beside;
+  writing.there = kept ? kept->length : beside.length;
+  writing.result.cached_tokens = writing.there;
+  if (kept && kept->whole) {
+    writing.text = kept->number;
+  } else if (writing.there > 0) {
+    forks_.push_back({.from = writing.beginning.text, .to = writing.text, .length = writing.there});
   }
-  if (change && std::ssize(prompt) - writing.there >= change->alike_behind) {
+  if (kept && !kept->whole && writing.foreseen && kept->own && model_->facts().rewinds) {
+    // What is foreseen is what becomes of that one.
+    kept_.remove(kept->number);
+    forgotten_.push_back(kept->number);
+  }
+  if (change && std::ssize(writing.tokens) - writing.there >= change->alike_behind) {
     writing.result.change = std::move(change);
   }
 }

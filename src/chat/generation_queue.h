@@ -1,5 +1,5 @@
 // GenerationQueue: replies of everybody who writes with one model, a token of each in a step; what
-// a text begins with that another of its owner began with is not read twice.
+// a text begins with that another of its owner began with, or is about to read, is not read twice.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,7 @@
 #include "chat/kept_texts.h"
 #include "chat/language_model.h"
 #include "chat/prompt_lookup.h"
+#include "chat/shared_positions.h"
 #include "chat/step_cost.h"
 #include "chat/token_rule.h"
 #include "nn/decode/sampling.h"
@@ -163,6 +164,7 @@ class GenerationQueue {
     std::optional<Clock::time_point> begun;
     std::optional<Clock::time_point> first;  // token
     uint64_t text = 0;
+    SharedBeginning beginning;           // of the text
     std::vector<int32_t> tokens;         // the prompt and what was written
     int64_t there = 0;                   // of them, that the model has read
     std::vector<int64_t> forks;          // positions ahead where what was read is kept for others
@@ -198,14 +200,28 @@ class GenerationQueue {
   void serve(const std::stop_token& end);
   // Takes those who wait and have room beside the others; wants the lock.
   void admit();
-  // Who of those who wait is next; wants the lock.
+  // Who of those who wait is next, the list's end where all of them gain by waiting; wants the
+  // lock.
   [[nodiscard]] std::list<WritingRef>::iterator next_of_waiting();
+  // Whether another text is about to have read more of what this one begins with than there is of
+  // it; wants the lock.
+  [[nodiscard]] bool gains_by_waiting(const Writing& writing) const;
+  // What a text under way will have read, and has not yet, of what another begins with.
+  [[nodiscard]] int64_t ahead_for(const Writing& reading, std::span<const int32_t> beginning) const;
+  // What a prompt may begin with that others began with: the rest of it is read anew in any case,
+  // since what follows its end is wanted, as behind a prompt.
+  [[nodiscard]] std::span<const int32_t> shareable(const Writing& writing) const;
+  // Tokens of all texts under way, those that they share once; wants the lock.
+  [[nodiscard]] int64_t under_way() const;
+  // What a text under way has read of what this one begins with, the most of all; wants the lock.
+  [[nodiscard]] SharedBeginning beginning_beside(const Writing& writing) const;
   // Has the next of what was foreseen wait; wants the lock, and lets go of it meanwhile.
   void admit_foreseen(std::unique_lock<std::mutex>& lock);
   // Whether somebody waits for a text; wants the lock.
   [[nodiscard]] bool somebody_waits() const;
-  // Shares what a text of its owner began with; wants the lock.
-  void begin_as_kept(Writing& writing);
+  // Shares what a text of its owner began with: one that is kept, or one under way, which has
+  // `beside` of it; wants the lock.
+  void begin_as_others(Writing& writing, const SharedBeginning& beside);
   // Takes out those who do not want their text any more; wants the lock.
   [[nodiscard]] std::vector<WritingRef> take_stopped();
   [[nodiscard]] std::vector<Part> choose_parts() const;

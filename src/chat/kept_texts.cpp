@@ -11,20 +11,25 @@ int64_t common(std::span<const int32_t> a, std::span<const int32_t> b) {
 
 }  // namespace
 
+int64_t KeptTexts::shareable(const Text& text, std::span<const int32_t> tokens) const {
+  const int64_t alike = common(text.tokens, tokens);
+  return rewinds_ || alike == std::ssize(text.tokens) ? alike : 0;
+}
+
 std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
                                                 const std::string& conversation,
-                                                std::span<const int32_t> tokens) {
+                                                std::span<const int32_t> tokens, int64_t least) {
   auto best = texts_.end();
-  int64_t length = kShortest - 1;
+  int64_t length = std::max(kShortest, least) - 1;
   for (auto text = texts_.begin(); text != texts_.end(); ++text) {
     if (text->owner != owner) {
       continue;
     }
-    const int64_t alike = common(text->tokens, tokens);
+    const int64_t alike = shareable(*text, tokens);
     const bool is_better = alike > length || (alike == length && best != texts_.end() &&
                                               best->conversation != conversation &&
                                               text->conversation == conversation);
-    if (is_better && (rewinds_ || alike == std::ssize(text->tokens))) {
+    if (is_better) {
       best = text;
       length = alike;
     }
@@ -33,16 +38,28 @@ std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
     return std::nullopt;
   }
   const bool own = best->conversation == conversation;
+  const bool whole = own && length == std::ssize(best->tokens) && !best->stays;
   const Found found{.number = best->number,
                     .length = length,
                     .own = own,
-                    .whole = own && length == std::ssize(best->tokens) && !best->stays};
+                    .whole = whole,
+                    .beginning = whole ? best->beginning
+                                       : SharedBeginning{.text = best->number, .length = length}};
   if (found.whole) {
     texts_.erase(best);
   } else {
     texts_.splice(texts_.begin(), texts_, best);
   }
   return found;
+}
+
+int64_t KeptTexts::length_of_beginning(const std::string& owner,
+                                       std::span<const int32_t> tokens) const {
+  int64_t length = 0;
+  for (const Text& text : texts_) {
+    length = text.owner == owner ? std::max(length, shareable(text, tokens)) : length;
+  }
+  return length < kShortest ? 0 : length;
 }
 
 std::optional<EarlyChange> KeptTexts::find_change(const std::string& owner,
@@ -80,9 +97,7 @@ void KeptTexts::add(Text text) {
 
 std::vector<uint64_t> KeptTexts::shrink(int64_t most, size_t texts) {
   std::vector<uint64_t> gone;
-  int64_t left = tokens();
-  while ((left > most || texts_.size() > texts) && !texts_.empty()) {
-    left -= static_cast<int64_t>(texts_.back().tokens.size());
+  while (!texts_.empty() && (texts_.size() > texts || tokens() > most)) {
     gone.push_back(texts_.back().number);
     texts_.pop_back();
   }
@@ -102,11 +117,11 @@ std::vector<uint64_t> KeptTexts::forget(const std::string& owner) {
 }
 
 int64_t KeptTexts::tokens() const {
-  int64_t all = 0;
+  SharedPositions all;
   for (const Text& text : texts_) {
-    all += static_cast<int64_t>(text.tokens.size());
+    all.add(text.number, std::ssize(text.tokens), text.beginning);
   }
-  return all;
+  return all.total();
 }
 
 }  // namespace mynah

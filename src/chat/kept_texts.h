@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "chat/early_change.h"
+#include "chat/shared_positions.h"
 
 namespace mynah {
 
@@ -24,21 +25,28 @@ class KeptTexts {
     std::string owner;
     std::string conversation;     // of the owner's
     std::vector<int32_t> tokens;  // that the model has read
-    bool stays = false;           // others begin with it, nobody goes on with itself
+    SharedBeginning beginning = {};
+    bool stays = false;  // others begin with it, nobody goes on with itself
   };
 
   // A beginning that was found.
   struct Found {
     uint64_t number = 0;
-    int64_t length = 0;  // tokens that are alike
-    bool own = false;    // of the conversation
-    bool whole = false;  // the kept text is taken out, and goes on as the new one
+    int64_t length = 0;         // tokens that are alike
+    bool own = false;           // of the conversation
+    bool whole = false;         // the kept text is taken out, and goes on as the new one
+    SharedBeginning beginning;  // of the new one
   };
 
-  // The longest beginning of `tokens` that a text of the owner has, of kShortest tokens at least;
-  // of two that are as long the conversation's. Texts of others stay, whole as they are.
+  // The longest beginning of `tokens` that a text of the owner has, of so many tokens at least, and
+  // of kShortest; of two that are as long the conversation's. Texts of others stay, whole as they
+  // are.
   [[nodiscard]] std::optional<Found> find(const std::string& owner, const std::string& conversation,
-                                          std::span<const int32_t> tokens);
+                                          std::span<const int32_t> tokens, int64_t least = 0);
+
+  // How long it would be; 0: there is none.
+  [[nodiscard]] int64_t length_of_beginning(const std::string& owner,
+                                            std::span<const int32_t> tokens) const;
 
   // Where a text of the conversation stands that differs near its beginning and has the most in
   // common behind that.
@@ -64,13 +72,16 @@ class KeptTexts {
   // Lets go of all.
   void clear() { texts_.clear(); }
 
-  // A text that begins as another costs as much as if it were alone: an upper bound.
+  // Those that texts share once. What is alike and was read apart costs as much as other tokens.
   [[nodiscard]] int64_t tokens() const;
 
   // Less costs more to look after than to read again.
   static constexpr int64_t kShortest = 8;
 
  private:
+  // How many of `tokens` another text may begin with of that one.
+  [[nodiscard]] int64_t shareable(const Text& text, std::span<const int32_t> tokens) const;
+
   bool rewinds_;
   std::list<Text> texts_;  // what was of use last is first
 };

@@ -8,9 +8,10 @@ namespace mynah {
 
 ReplyStream::ReplyStream(const TextTokenizer& tokenizer, const ReplyFormat& format,
                          const ReplyOptions& options, std::vector<std::string> stops,
-                         bool tells_tokens)
+                         bool tells_tokens, std::function<void()> on_more)
     : tokenizer_(tokenizer),
       tells_tokens_(tells_tokens),
+      on_more_(std::move(on_more)),
       stops_(std::move(stops)),
       parser_(format, options) {}
 
@@ -62,8 +63,8 @@ bool ReplyStream::push(const ChosenToken& chosen) {
   } else {
     read(stops_.push(utf8_.push(bytes)), false);
   }
-  if (!waiting_.empty()) {
-    changed_.notify_all();
+  if (!waiting_.empty() && on_more_ != nullptr) {
+    on_more_();
   }
   return !stops_.found();
 }
@@ -76,12 +77,13 @@ void ReplyStream::finish(Result<Generated> result) {
   }
   tell(parser_.finish());
   result_ = std::move(result);
-  changed_.notify_all();
+  if (on_more_ != nullptr) {
+    on_more_();
+  }
 }
 
 std::optional<ChatDelta> ReplyStream::take() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !waiting_.empty() || result_.has_value(); });
+  const std::lock_guard lock(mutex_);
   if (waiting_.empty()) {
     return std::nullopt;
   }
@@ -94,6 +96,11 @@ std::optional<ChatDelta> ReplyStream::take() {
   }
   waiting_.said.calls = std::move(calls);
   return next;
+}
+
+bool ReplyStream::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return result_.has_value() && waiting_.empty();
 }
 
 Result<ChatReply> ReplyStream::reply() const {

@@ -1,7 +1,7 @@
 // ReplyStream: a reply's tokens as they are written, as text, calls and thoughts for who waits.
 #pragma once
 
-#include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,18 +19,23 @@ namespace mynah {
 // The queue's thread pushes, who asked takes.
 class ReplyStream {
  public:
-  // `tokenizer` must outlive it.
+  // `tokenizer` must outlive it. `on_more`: called from the queue's thread when there is more to be
+  // taken, or the reply has ended; may be null.
   ReplyStream(const TextTokenizer& tokenizer, const ReplyFormat& format,
-              const ReplyOptions& options, std::vector<std::string> stops, bool tells_tokens);
+              const ReplyOptions& options, std::vector<std::string> stops, bool tells_tokens,
+              std::function<void()> on_more = nullptr);
 
   // False: a stop came, and nothing more is wanted.
   bool push(const ChosenToken& chosen);
   // There will be no more.
   void finish(Result<Generated> result);
 
-  // Waits for more; none: it has ended. Text and calls apart, a call at a time: many clients read
-  // the first call of a part alone, and no text beside it.
+  // What came since then; none: nothing did. Text and calls apart, a call at a time: many clients
+  // read the first call of a part alone, and no text beside it.
   std::optional<ChatDelta> take();
+
+  // Whether it has ended and all of it was taken.
+  [[nodiscard]] bool is_over() const;
 
   // Once it has ended.
   [[nodiscard]] Result<ChatReply> reply() const;
@@ -43,8 +48,8 @@ class ReplyStream {
 
   const TextTokenizer& tokenizer_;
   bool tells_tokens_;
+  std::function<void()> on_more_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   Utf8Stream utf8_;
   StopTexts stops_;
   ReplyParser parser_;

@@ -51,6 +51,22 @@ class ChatChecks:
         assert len(tokens[0].top_logprobs) == 3 and tokens[0].logprob <= 0
         assert bytes(byte for one in tokens for byte in one.bytes).decode(errors="replace").startswith(told.choices[0].message.content[:5])
 
+    def check_replies_side_by_side(self):
+        fields = {"temperature": 1.5, "max_tokens": 12}
+        all_at_once = self.ask(n=8, seed=20, **fields)
+        alone = [self.ask(seed=20 + i, **fields) for i in range(8)]
+        assert [one.message.content for one in all_at_once.choices] == [one.choices[0].message.content for one in alone]
+        assert all_at_once.usage.prompt_tokens == alone[0].usage.prompt_tokens
+        assert all_at_once.usage.completion_tokens == sum(one.usage.completion_tokens for one in alone)
+        said = [""] * 8
+        turns = []
+        for part in self.ask(n=8, seed=20, stream=True, **fields):
+            for one in part.choices:
+                said[one.index] += one.delta.content or ""
+                turns.append(one.index)
+        assert said == [one.message.content for one in all_at_once.choices]
+        assert sum(a != b for a, b in zip(turns, turns[1:])) > 7, f"one after the other: {turns}"
+
     def check_tool_that_is_wanted(self):
         wanted = {"tools": [LAMP], "tool_choice": {"type": "function", "function": {"name": "HassTurnOn"}}, "max_tokens": 100}
         whole = self.ask(**wanted).choices[0]

@@ -142,7 +142,7 @@ TEST(ChatRequest, WhatCannotBeDoneIsRefusedWithItsField) {
   const std::string tools_and_nobody =
       tools + R"(, "tool_choice": {"type": "function", "function": {"name": "nobody"}})";
   for (const Case& one : std::vector<Case>{
-           {R"("n": 0)", "n", "from 1 to 32"},
+           {R"("n": 0)", "n", "from 1 to 128"},
            {R"("max_tokens": 0)", "max_tokens", "wanted 1 at least"},
            {R"("stop": [1])", "stop", "a list of 16"},
            {R"("logit_bias": {"x": 1})", "logit_bias", "a token's number"},

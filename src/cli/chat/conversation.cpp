@@ -37,6 +37,8 @@ class Overheard final : public ChatObserver {
     return {};
   }
 
+  Status on_end(const ChatReply& reply) override { return other_.on_end(reply); }
+
   [[nodiscard]] const std::string& content() const { return content_; }
 
  private:

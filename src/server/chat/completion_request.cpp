@@ -30,9 +30,11 @@ constexpr Field kMaxTokens = {.name = "max_tokens",
                               .most = kMostTokens};
 constexpr Field kCount = {.name = "n",
                           .type = FieldType::Whole,
-                          .help = "Replies to the same; the prompt is read once.",
+                          .help =
+                              "Replies to the same, eight of them at a time; the prompt is "
+                              "read once.",
                           .least = 1,
-                          .most = 32};
+                          .most = 128};
 constexpr Field kBias = {
     .name = "logit_bias",
     .type = FieldType::Any,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -46,7 +48,8 @@ class OneReply final : public ChatObserver {
         number_(number),
         taker_(taker),
         calls_(request.rules.content, request.rules.callable,
-               fmt::format("call_{:016x}", call_id_seed(request.chat))) {}
+               fmt::format("call_{:016x}",
+                           call_id_seed(request.chat) + static_cast<uint64_t>(number))) {}
 
   // Whether the prompt had no room.
   [[nodiscard]] bool is_too_long() const { return too_long_; }
@@ -75,10 +78,9 @@ class OneReply final : public ChatObserver {
     return tell(told);
   }
 
-  // All was written.
-  Result<WrittenReply> end(ChatReply reply) {
+  Status on_end(const ChatReply& reply) override {
     MYNAH_TRY_STATUS(tell({.said = calls_.finish(), .tokens = {}}));
-    whole_.reply = std::move(reply);
+    whole_.reply = reply;
     whole_.reply.notes.insert(whole_.reply.notes.begin(), request_.notes.begin(),
                               request_.notes.end());
     whole_.reply.message = std::move(message_);
@@ -88,9 +90,11 @@ class OneReply final : public ChatObserver {
     const Generated& spent = whole_.reply.spent;
     writing_.metrics->count_written(
         {.prompt = spent.prompt_tokens, .cached = spent.cached_tokens, .written = spent.tokens});
-    MYNAH_TRY_STATUS(taker_.on_end(number_, whole_.reply));
-    return std::move(whole_);
+    return taker_.on_end(number_, whole_.reply);
   }
+
+  // Once all was written.
+  [[nodiscard]] WrittenReply take() { return std::move(whole_); }
 
  private:
   // How a request that had no room in `context` tokens could have more, where it could.
@@ -173,26 +177,23 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
   one.chat.owner = json_text({exchange.head().owner});
   one.chat.conversation = sha256_hex(std::as_bytes(std::span(request.chat.conversation)));
   std::ranges::for_each(one.notes, [&](const ReplyNote& note) { taker.on_note(note); });
-  std::vector<WrittenReply> all;
-  const int most = request.replies * std::max(1, static_cast<int>(request.texts.size()));
-  for (int number = 0; number < most; ++number) {
-    one.chat.choice.seed = request.chat.choice.seed + static_cast<uint64_t>(number);
-    OneReply observer(one, writing, number, taker);
-    const auto text = static_cast<size_t>(number / request.replies);
-    auto reply = one.goes_on() ? model.go_on(one.texts[text], one.chat, observer, exchange.stop())
-                               : model.reply(one.chat, observer, exchange.stop());
-    auto written = reply ? observer.end(*std::move(reply))
-                         : Result<WrittenReply>(std::unexpected(std::move(reply).error()));
-    if (!written) {
-      Error error = std::move(written).error();
-      std::string field = observer.is_too_long() ? (one.goes_on() ? "prompt" : "messages")
-                                                 : refused_part(request, error);
-      return std::unexpected(WriteError{.error = std::move(error),
-                                        .field = std::move(field),
-                                        .code = observer.is_too_long() ? kTooLong : ""});
-    }
-    all.push_back(*std::move(written));
+  const int count = request.replies * std::max(1, static_cast<int>(request.texts.size()));
+  std::deque<OneReply> replies;
+  std::vector<ChatObserver*> observers;
+  for (int number = 0; number < count; ++number) {
+    observers.push_back(&replies.emplace_back(one, writing, number, taker));
   }
+  const auto written = one.goes_on() ? model.go_on(one.texts, one.chat, observers, exchange.stop())
+                                     : model.replies(one.chat, observers, exchange.stop());
+  if (!written) {
+    const bool too_long = std::ranges::any_of(replies, &OneReply::is_too_long);
+    std::string field =
+        too_long ? (one.goes_on() ? "prompt" : "messages") : refused_part(request, written.error());
+    return std::unexpected(WriteError{
+        .error = written.error(), .field = std::move(field), .code = too_long ? kTooLong : ""});
+  }
+  std::vector<WrittenReply> all;
+  std::ranges::transform(replies, std::back_inserter(all), &OneReply::take);
   return all;
 }
 

@@ -15,7 +15,8 @@
 
 namespace mynah::server {
 
-// Is told of replies as they come, from the thread that has them written. An error ends them.
+// Is told of replies as they come, of several in turns, from the thread that has them written. An
+// error ends them.
 class ReplyTaker {
  public:
   ReplyTaker() = default;
@@ -52,9 +53,10 @@ struct WriteError {
   std::string code;   // for programs; "": that of the error
 };
 
-// Writes as many replies as are asked for, one after the other, to one text after the other: all
-// but the first to each find their prompt read. What was told before an error stays. InvalidInput
-// with the code context_length_exceeded where a prompt has no room; else as ChatModel refuses.
+// Writes as many replies as are asked for to each text, side by side as ChatModel::replies() has
+// it. What was told before an error stays, and the first error ends them all. InvalidInput with the
+// code context_length_exceeded where a prompt has no room, and nothing is written; else as
+// ChatModel refuses.
 std::expected<std::vector<WrittenReply>, WriteError> write_replies(const CompletionRequest& request,
                                                                    const Writing& writing,
                                                                    ReplyTaker& taker,
