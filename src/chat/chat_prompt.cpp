@@ -137,6 +137,9 @@ Result<ChatPrompt> ChatPrompt::read(const TensorFile& file) {
   MYNAH_TRY(prompt.template_, Template::parse(*source));
   prompt.source_ = *source;
   prompt.format_ = reply_format_of_template(*source);
+  prompt.takes_developer_ = source->contains("developer");
+  prompt.takes_tools_ = template_takes_tools(*source);
+  prompt.takes_calls_ = source->contains("tool_calls");
   const auto spelled = [&](const std::optional<int32_t>& id) {
     return id ? std::string(prompt.tokenizer_->bytes(*id)) : std::string();
   };
@@ -162,16 +165,16 @@ Result<RenderedPrompt> ChatPrompt::render(const ChatRequest& request) const {
   }
   MYNAH_TRY(Json messages, messages_of(request.messages));
   // What a developer says is the system's word for templates that know no developers.
-  if (!source_.contains("developer")) {
+  if (!takes_developer_) {
     for (Json& message : messages) {
       if (message["role"] == "developer") {
         message["role"] = "system";
       }
     }
   }
-  if (!takes_tools()) {
-    messages = tools_in_words(messages, request.tools,
-                              {.system = takes_system_, .calls = source_.contains("tool_calls")});
+  if (!takes_tools_) {
+    messages =
+        tools_in_words(messages, request.tools, {.system = takes_system_, .calls = takes_calls_});
   }
   Json context =
       request.template_arguments.is_object() ? request.template_arguments : Json::object();

@@ -47,7 +47,7 @@ class ChatPrompt {
   [[nodiscard]] const std::string& template_source() const { return source_; }
 
   // Whether the template tells of tools; else they are told in words (tools_in_words()).
-  [[nodiscard]] bool takes_tools() const { return template_takes_tools(source_); }
+  [[nodiscard]] bool takes_tools() const { return takes_tools_; }
 
   // The conversation with what begins a reply behind it. InvalidInput, with the place in the
   // request, for messages that are none; with the template's line where that refuses them;
@@ -66,7 +66,11 @@ class ChatPrompt {
   std::optional<Template> template_;
   std::string source_;
   ReplyFormat format_;
-  bool takes_system_ = true;  // whether the template takes a system's message
+  // What the template takes.
+  bool takes_system_ = true;      // a system's message
+  bool takes_developer_ = false;  // a developer's
+  bool takes_tools_ = false;
+  bool takes_calls_ = false;  // of an assistant
   RenderOptions options_;
 };
 
