@@ -30,11 +30,11 @@ Result<std::shared_ptr<const grammar::TokenVocabulary>> vocabulary_of(
       {.bytes = bytes, .control = {}, .ends = tokenizer.special().reply_ends});
 }
 
-Spellings controls_of(const TextTokenizer& tokenizer) {
-  Spellings controls;
+std::shared_ptr<const Spellings> controls_of(const TextTokenizer& tokenizer) {
+  const auto controls = std::make_shared<Spellings>();
   for (int32_t id = 0; id < tokenizer.size(); ++id) {
     if (tokenizer.is_mark(id)) {
-      controls.emplace(tokenizer.bytes(id));
+      controls->emplace(tokenizer.bytes(id));
     }
   }
   return controls;
@@ -80,12 +80,12 @@ Result<CallRules> ReplyConstraints::rules_of(const CallFormat& format,
   for (const int32_t end : tokenizer_->special().reply_ends) {
     ends.push_back(control_token(tokenizer_->bytes(end)));
   }
-  MYNAH_TRY(const grammar::Grammar grammar, grammar_of_calls(calls.behind, controls_, ends));
+  MYNAH_TRY(const grammar::Grammar grammar, grammar_of_calls(calls.behind, *controls_, ends));
   MYNAH_TRY(auto known, vocabulary());
   CallRules rules;
   MYNAH_TRY(rules.constraint, grammar::Constraint::compile(grammar, std::move(known)));
   for (const std::string& begin : calls.begins) {
-    rules.begins.push_back(mark_controls(begin, controls_));
+    rules.begins.push_back(mark_controls(begin, *controls_));
   }
   return rules;
 }

@@ -23,7 +23,7 @@ class ReplyConstraints {
   explicit ReplyConstraints(std::shared_ptr<const TextTokenizer> tokenizer);
 
   // The spellings of the vocabulary's control tokens.
-  [[nodiscard]] const Spellings& controls() const { return controls_; }
+  [[nodiscard]] std::shared_ptr<const Spellings> controls() const { return controls_; }
 
   // As ConstraintCache::get().
   [[nodiscard]] Result<std::shared_ptr<const grammar::Constraint>> answer(
@@ -60,7 +60,7 @@ class ReplyConstraints {
                                            const std::vector<ReplyTool>& tools, CallWish wish);
 
   std::shared_ptr<const TextTokenizer> tokenizer_;
-  Spellings controls_;
+  std::shared_ptr<const Spellings> controls_;
   std::mutex mutex_;
   std::shared_ptr<const grammar::TokenVocabulary> vocabulary_;  // once one was asked for
   std::unique_ptr<grammar::ConstraintCache> answers_;

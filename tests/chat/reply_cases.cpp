@@ -88,7 +88,15 @@ std::vector<std::string> markers_of(const ReplyFormat& format) {
   return all;
 }
 
+std::shared_ptr<const Spellings> controls_of(const ReplyFormat& format) {
+  const std::vector<std::string> markers = markers_of(format);
+  return std::make_shared<Spellings>(markers.begin(), markers.end());
+}
+
 Output as_tokens(const std::string& text, const ReplyOptions& options) {
+  if (options.control_markers == nullptr) {
+    return {{text, false}};
+  }
   Output output;
   std::string plain;
   const auto flush = [&] {
@@ -98,7 +106,7 @@ Output as_tokens(const std::string& text, const ReplyOptions& options) {
   };
   for (size_t at = 0; at < text.size();) {
     std::string longest;
-    for (const std::string& marker : options.control_markers) {
+    for (const std::string& marker : *options.control_markers) {
       if (marker.size() > longest.size() && text.compare(at, marker.size(), marker) == 0) {
         longest = marker;
       }

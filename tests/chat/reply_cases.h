@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -29,6 +30,9 @@ std::vector<std::string> markers_of(const ReplyFormat& format);
 
 // Text and control tokens in their order, as a model writes them.
 using Output = std::vector<std::pair<std::string, bool>>;
+
+// The format's markers as control tokens.
+std::shared_ptr<const Spellings> controls_of(const ReplyFormat& format);
 
 // The text with each spelling of `options.control_markers` as a token.
 Output as_tokens(const std::string& text, const ReplyOptions& options);

@@ -53,9 +53,7 @@ TEST(ReplyParser, IsTheSameWhereMarkersAreTokens) {
   for (ReplyCase& one : test::reply_cases()) {
     SCOPED_TRACE("line " + std::to_string(one.line));
     const ReplyFormat format = reply_format(one.calls, one.thoughts);
-    for (const std::string& marker : test::markers_of(format)) {
-      one.options.control_markers.insert(marker);
-    }
+    one.options.control_markers = test::controls_of(format);
     expect_message(one, parse(format, one.options, test::as_tokens(one.text, one.options)));
   }
 }
@@ -67,11 +65,7 @@ TEST(ReplyParser, AnyCutGivesTheSame) {
   for (ReplyCase& one : test::reply_cases()) {
     const ReplyFormat format = reply_format(one.calls, one.thoughts);
     for (const bool tokens : {false, true}) {
-      if (tokens) {
-        for (const std::string& marker : test::markers_of(format)) {
-          one.options.control_markers.insert(marker);
-        }
-      }
+      one.options.control_markers = tokens ? test::controls_of(format) : nullptr;
       const Output output = test::as_tokens(one.text, one.options);
       const ReplyMessage whole = parse(format, one.options, output);
       for (int i = 0; i < 12; ++i) {
@@ -93,7 +87,7 @@ TEST(ReplyParser, AnyCutOfAnythingGivesTheSame) {
     const std::vector<std::string> markers = test::markers_of(format);
     for (int i = 0; i < 40; ++i) {
       ReplyOptions options = cases[random() % cases.size()].options;
-      options.control_markers.insert(markers.begin(), markers.end());
+      options.control_markers = test::controls_of(format);
       Output output;
       for (int parts = 0; parts < 6; ++parts) {
         const std::string& text = cases[random() % cases.size()].text;
@@ -110,7 +104,8 @@ TEST(ReplyParser, AnyCutOfAnythingGivesTheSame) {
 TEST(ReplyParser, TextSpelledLikeATokenIsText) {
   const std::string text = "Write <think> and <tool_call>{\"name\": \"f\"}</tool_call>.";
   ReplyOptions options;
-  options.control_markers = {"<think>", "</think>", "<tool_call>", "</tool_call>"};
+  options.control_markers =
+      std::make_shared<Spellings>(Spellings{"<think>", "</think>", "<tool_call>", "</tool_call>"});
   const ReplyMessage message = parse_text(reply_format("hermes", "think"), options, text);
   EXPECT_EQ(message.content, text);
   EXPECT_TRUE(message.calls.empty());

@@ -1,6 +1,7 @@
 // What is told of a reply that is written faster than it is taken.
 #include "chat/reply_stream.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,10 +44,11 @@ TEST(ReplyStream, CallsAreToldOneAtATimeBehindTheText) {
   ASSERT_TRUE(file);
   const auto prompt = ChatPrompt::read(*file);
   ASSERT_TRUE(prompt) << prompt.error().message;
-  const ReplyOptions options{.control_markers = {"<tool_call>", "</tool_call>"},
-                             .prompt_end = {},
-                             .tools = {{.name = "f", .parameters = "{}"}},
-                             .id_seed = 0};
+  const ReplyOptions options{
+      .control_markers = std::make_shared<Spellings>(Spellings{"<tool_call>", "</tool_call>"}),
+      .prompt_end = {},
+      .tools = {{.name = "f", .parameters = "{}"}},
+      .id_seed = 0};
   ReplyStream stream(prompt->tokenizer(), prompt->format(), options, {}, false);
   constexpr int32_t kCallBegin = 260;  // of tiny_language.h, whose first tokens are bytes
   constexpr int32_t kCallEnd = 261;

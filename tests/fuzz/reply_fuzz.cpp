@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +20,10 @@ constexpr std::string_view kTool =
 
 // Every marker of the format that is spelled like a token.
 void add_controls(ReplyOptions& options, const ReplyFormat& format) {
+  const auto controls = std::make_shared<Spellings>();
   const auto add = [&](const std::string& marker) {
     if (marker.starts_with('<') || marker.starts_with('[')) {
-      options.control_markers.insert(marker);
+      controls->insert(marker);
     }
   };
   add(format.thoughts.begin);
@@ -36,6 +38,7 @@ void add_controls(ReplyOptions& options, const ReplyFormat& format) {
   for (const char* const marker : {"<|channel|>", "<|message|>", "<|end|>", "<|start|>"}) {
     add(marker);
   }
+  options.control_markers = controls;
 }
 
 ReplyMessage told(const ReplyFormat& format, const ReplyOptions& options, std::string_view output,

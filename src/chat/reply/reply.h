@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -62,11 +63,14 @@ struct ReplyTool {
   bool strict = false;     // whether a call of it must keep to that
 };
 
+using Spellings = std::set<std::string, std::less<>>;
+
 struct ReplyOptions {
   // The spellings of the vocabulary's control tokens. A marker that is one of them, or has one in
   // it, counts only where the model wrote that token: the same letters in text are text. A piece
-  // that is pushed as a control token and does not stand here is no marker.
-  std::set<std::string, std::less<>> control_markers;
+  // that is pushed as a control token and does not stand here is no marker. Of all of a model's
+  // replies; null: there are none.
+  std::shared_ptr<const Spellings> control_markers;
   // What the template wrote behind the last message to begin the reply, with what was written of it
   // for the model: "<|im_start|>assistant\n<think>\n". The reply begins where this ends, for
   // instance inside a thought.

@@ -4,17 +4,16 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "chat/reply/reply.h"
 
 namespace mynah {
 
 inline constexpr char kControlBegin = '\xFF';
 inline constexpr char kControlEnd = '\xFE';
-
-using Spellings = std::set<std::string, std::less<>>;
 
 // `text` as a stream in which each spelling of `controls` (the longest at each place) is a control
 // token: a marker as it is looked for, or a prompt.

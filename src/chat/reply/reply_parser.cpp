@@ -13,6 +13,11 @@
 namespace mynah {
 namespace {
 
+const Spellings& controls_of(const ReplyOptions& options) {
+  static const Spellings none;
+  return options.control_markers == nullptr ? none : *options.control_markers;
+}
+
 ReplyFormat with_controls(ReplyFormat format, const Spellings& controls) {
   CallFormat& calls = format.calls;
   for (auto* const markers : {&calls.section_begin, &calls.section_end, &calls.begin, &calls.end,
@@ -34,15 +39,15 @@ ReplyFormat with_controls(ReplyFormat format, const Spellings& controls) {
 
 struct ReplyParser::State {
   State(const ReplyFormat& as_written, const ReplyOptions& options)
-      : format(with_controls(as_written, options.control_markers)),
+      : format(with_controls(as_written, controls_of(options))),
         tools(options.tools),
         writer(options.id_seed) {
     if (format.calls.shape == CallShape::Harmony) {
-      reader = std::make_unique<HarmonyReply>(options.control_markers, writer);
+      reader = std::make_unique<HarmonyReply>(controls_of(options), writer);
     } else {
       reader = std::make_unique<MarkedReply>(format, tools, writer);
     }
-    pending = mark_controls(replace_invalid_utf8(options.prompt_end), options.control_markers);
+    pending = mark_controls(replace_invalid_utf8(options.prompt_end), controls_of(options));
     read(false);
     reader->prompt_ends();
     writer.forget_text();
