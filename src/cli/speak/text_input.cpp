@@ -86,7 +86,7 @@ KnownWord dictionary_words(const std::string& path) {
     return {};
   }
   auto file = MappedFile::open(path);
-  auto table = file ? PronouncingTable::open(std::move(*file)) : PronouncingTable();
+  auto table = file ? PronouncingTable::open(*file) : PronouncingTable();
   return table && table->size() > 0
              ? [table = std::move(*table)](
                    const std::string& word) { return table.find(word).has_value(); }
