@@ -7,29 +7,20 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu/cpu_backend.h"
-#include "formats/open.h"
-#include "models/llama/model.h"
+#include "models/llama/golden_llama.h"
 #include "tensor/prompt_rows.h"
-#include "test_paths.h"
 
 namespace mynah::llama {
 namespace {
 
-class LlamaCuts : public testing::TestWithParam<const char*> {
+class LlamaCuts : public test::GoldenLlama {
  protected:
   static constexpr int64_t kTokens = 3 * kPromptGrid + kPromptRows;
 
+  LlamaCuts() : GoldenLlama(Precision::Fast) {}
+
   void SetUp() override {
-    auto file = open_tensor_file(
-        test::source_path(std::string("tests/models/llama/golden/") + GetParam() + ".gguf"));
-    ASSERT_TRUE(file.has_value()) << file.error().message;
-    auto config = Config::read(*file);
-    ASSERT_TRUE(config.has_value()) << config.error().message;
-    auto model =
-        Model::load(*file, *config, {.backend = backend_.get(), .precision = Precision::Fast});
-    ASSERT_TRUE(model.has_value()) << model.error().message;
-    model_ = *model;
+    ASSERT_NO_FATAL_FAILURE(GoldenLlama::SetUp());
     for (int64_t i = 0; i < kTokens; ++i) {
       tokens_.push_back(static_cast<int32_t>(i * i * 7 % model_->config().vocabulary));
     }
@@ -79,9 +70,6 @@ class LlamaCuts : public testing::TestWithParam<const char*> {
     }
   }
 
-  ThreadPool pool_{2};
-  std::unique_ptr<Backend> backend_ = *make_cpu_backend(pool_);
-  std::shared_ptr<const Model> model_;
   std::vector<int32_t> tokens_;
 };
 
@@ -97,11 +85,7 @@ TEST_P(LlamaCuts, SayTheSameBehindWhatWasKept) {
 INSTANTIATE_TEST_SUITE_P(, LlamaCuts,
                          testing::Values("gemma2", "gemma4", "gpt-oss_mxfp4", "lfm2", "llama",
                                          "qwen3moe_q8_0", "qwen3next", "qwen35"),
-                         [](const testing::TestParamInfo<const char*>& name) {
-                           std::string text = name.param;
-                           std::ranges::replace(text, '-', '_');
-                           return text;
-                         });
+                         test::GoldenLlama::name_of);
 
 }  // namespace
 }  // namespace mynah::llama

@@ -7,28 +7,15 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu/cpu_backend.h"
-#include "formats/open.h"
-#include "models/llama/model.h"
+#include "models/llama/golden_llama.h"
 #include "nn/decode/sequences.h"
-#include "test_paths.h"
 
 namespace mynah::llama {
 namespace {
 
-class LlamaStates : public testing::TestWithParam<const char*> {
+class LlamaStates : public test::GoldenLlama {
  protected:
-  void SetUp() override {
-    auto file = open_tensor_file(
-        test::source_path(std::string("tests/models/llama/golden/") + GetParam() + ".gguf"));
-    ASSERT_TRUE(file.has_value()) << file.error().message;
-    auto config = Config::read(*file);
-    ASSERT_TRUE(config.has_value()) << config.error().message;
-    auto model =
-        Model::load(*file, *config, {.backend = backend_.get(), .precision = Precision::Exact});
-    ASSERT_TRUE(model.has_value()) << model.error().message;
-    model_ = *model;
-  }
+  LlamaStates() : GoldenLlama(Precision::Exact) {}
 
   // A text under way, and in which pieces it was read.
   struct Text {
@@ -51,10 +38,6 @@ class LlamaStates : public testing::TestWithParam<const char*> {
     }
     return ops::to_host(*backend_, model_->logits(hidden));
   }
-
-  ThreadPool pool_{2};
-  std::unique_ptr<Backend> backend_ = *make_cpu_backend(pool_);
-  std::shared_ptr<const Model> model_;
 };
 
 TEST_P(LlamaStates, AreTheSameInCompanyAndBehindForks) {
@@ -109,9 +92,7 @@ TEST_P(LlamaStates, AreTheSameInCompanyAndBehindForks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, LlamaStates, testing::Values("lfm2moe", "qwen3next", "qwen35"),
-                         [](const testing::TestParamInfo<const char*>& name) {
-                           return std::string(name.param);
-                         });
+                         test::GoldenLlama::name_of);
 
 }  // namespace
 }  // namespace mynah::llama
