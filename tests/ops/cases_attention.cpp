@@ -225,7 +225,8 @@ OpCase rope_case(int64_t rows, int64_t heads, int64_t d, int64_t pairs, RopePair
     std::vector<float> by;
     by.reserve(static_cast<size_t>(rows * 2 * pairs));
     for (int64_t i = 0; i < rows * 2 * pairs; ++i) {
-      const auto angle = static_cast<double>(i / (2 * pairs) * 7 + i % pairs);
+      const int64_t row = i / (2 * pairs);
+      const auto angle = static_cast<double>(row * 7 + i % pairs);
       by.push_back(static_cast<float>(i % (2 * pairs) < pairs ? std::cos(angle) : std::sin(angle)));
     }
     const Tensor turns = matrix(backend, by, rows, 2 * pairs, layout);

@@ -119,6 +119,7 @@ struct States {
 // A row of states for each utterance, and two that are nobody's: the last utterance has the first.
 Tensor slots_of(Backend& backend, int64_t utterances) {
   std::vector<int32_t> slots;
+  slots.reserve(static_cast<size_t>(utterances));
   for (int64_t u = 0; u < utterances; ++u) {
     slots.push_back(static_cast<int32_t>(utterances - 1 - u + (u == 0 ? 1 : 0)));
   }
@@ -222,6 +223,7 @@ OpCase delta_case(const DeltaRow& row) {
     const float length = 2.0F * std::sqrt(0.09F * static_cast<float>(row.dk) + 4.0F * rows);
     const float error = (rows + 1.0F) * (sum_error(row.dk) + 16.0F * kEpsilon) * length;
     std::vector<Values> bounds;
+    bounds.reserve(expected.size());
     for (const Values& values : expected) {
       bounds.emplace_back(values.size(), error);
     }

@@ -41,6 +41,7 @@ Distribution softmax(const std::vector<float>& logits, double temperature = 1.0)
 std::vector<int32_t> ranked(const Distribution& p,
                             const std::function<double(double share)>& score) {
   std::vector<int32_t> tokens;
+  tokens.reserve(p.size());
   for (const auto& [token, share] : p) {
     tokens.push_back(token);
   }

@@ -253,9 +253,10 @@ TEST(KvCacheInPlace, GrowsWhereItIs) {
   const KvStep step = cache.step(std::span(&none, 1));
   const std::vector<float> keys = ops::to_host(backend, cache.keys(0));
   for (int64_t i = 0; i < kSlabs * kRows; ++i) {
+    const int64_t begin_of_slab = i / kRows * kRows;
     ASSERT_EQ(
         keys[static_cast<size_t>(cache.table(0, step).row(cache.spans(0, step)[0].begin + i))],
-        static_cast<float>(i / kRows * kRows + 1))
+        static_cast<float>(begin_of_slab + 1))
         << i;
   }
 }
