@@ -161,8 +161,9 @@ void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float
     const auto* pairs = reinterpret_cast<const int16_t*>(view.panel(p));
     const float* const scales = view.scales(p);
     for (int64_t i = 0; i < k; ++i) {
+      const int64_t pair = i / 2;
       for (int64_t c = 0; c < kPanel; ++c) {
-        out[i * kPanel + c] = static_cast<float>(pairs[i / 2 * 64 + c * 2 + i % 2]) *
+        out[i * kPanel + c] = static_cast<float>(pairs[pair * 64 + c * 2 + i % 2]) *
                               scales[i / kInt16Run * kPanel + c];
       }
     }
