@@ -145,6 +145,14 @@ class WhisperGolden : public testing::TestWithParam<GoldenCase> {
   std::unique_ptr<Backend> decoder_backend_;  // where it is another
   TensorFile golden_;
   std::shared_ptr<const Model> model_;
+
+  // Whether another case has shown how texts are written there: by what computes the decoder, and
+  // on a simulated card, which takes ten seconds, in one language.
+  [[nodiscard]] static bool is_written_as_elsewhere() {
+    const GoldenCase& c = GetParam();
+    return c.decoder != c.encoder || (c.multilingual && c.decoder == DeviceKind::Simt);
+  }
+
   mutable Tensor states_;
 };
 
@@ -205,6 +213,9 @@ TEST_P(WhisperGolden, PatientBeamSearchGivesTheReferencesTokens) {
 // Beside each other, of one batch: texts that begin with more and more of the one that is written
 // whole.
 TEST_P(WhisperGolden, ATextThatIsBegunGoesOnAsItWouldByItself) {
+  if (is_written_as_elsewhere()) {
+    return;
+  }
   RuleOptions rule_options;
   rule_options.max_initial_timestamp_s = 0;
   const auto rules = TokenRules::create(model_->tokenizer(), rule_options, decoder_side());
@@ -293,6 +304,9 @@ std::vector<Penalised> penalised() {
 }
 
 TEST_P(WhisperGolden, PenaltiesForRepetitionGiveTheTokensThatTheyGaveOnTheHost) {
+  if (is_written_as_elsewhere()) {
+    return;
+  }
   RuleOptions rule_options;
   rule_options.timestamps = false;
   const auto rules = TokenRules::create(model_->tokenizer(), rule_options, decoder_side());
