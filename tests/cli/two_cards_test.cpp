@@ -41,7 +41,7 @@ class TwoCards : public CardProgram {
     return texts;
   }
 
-  static constexpr size_t kRecordings = 10;
+  static constexpr size_t kRecordings = 6;
   std::vector<std::string> flags_;
 };
 
