@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "much.h"
 #include "place/kinds/kinds.h"
 #include "place/plan_inputs.h"
 #include "place/plans/plan.h"
@@ -12,6 +13,7 @@
 namespace mynah::place {
 namespace {
 
+using mynah::test::much;
 using test::failed;
 using test::memory;
 using test::request;
@@ -318,12 +320,12 @@ bool is_smaller_for_want_of_memory(const StagePlan& stage) {
 }
 
 TEST(PlanProperties, HoldOnRandomMachines) {
-  int plans = 0;
-  int refusals = 0;
-  int moves = 0;
-  int types = 0;
-  int apart = 0;
-  for (uint64_t seed = 0; seed < 4500; ++seed) {
+  size_t plans = 0;
+  size_t refusals = 0;
+  size_t moves = 0;
+  size_t types = 0;
+  size_t apart = 0;
+  for (uint64_t seed = 0; seed < much(4500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     PlanInput input = any_input(random);
@@ -360,11 +362,11 @@ TEST(PlanProperties, HoldOnRandomMachines) {
     types += !moved && std::ranges::any_of(plan->stages, is_smaller_for_want_of_memory) ? 1 : 0;
   }
   // Each was tried often enough to mean something.
-  EXPECT_GT(plans, 1000);
-  EXPECT_GT(refusals, 100);
-  EXPECT_GT(moves, 100);
-  EXPECT_GT(types, 50);
-  EXPECT_GT(apart, 50);
+  EXPECT_GT(plans, much(1000));
+  EXPECT_GT(refusals, much(100));
+  EXPECT_GT(moves, much(100));
+  EXPECT_GT(types, much(50));
+  EXPECT_GT(apart, much(50));
 }
 
 // Whatever fails, one after the other: the request ends on a device that never failed, or is
