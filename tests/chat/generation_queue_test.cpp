@@ -337,8 +337,8 @@ TEST(GenerationQueue, ALongPromptLeavesRoomForOthers) {
                                 .kept_tokens = 1 << 20,
                                 .prompt_piece = 256,
                                 .piece_beside_others = 32,
-                                .guesses = 0,
-                                .cuts = 32});
+                                .cuts = 32,
+                                .guesses = 0});
   std::latch begun(1);
   std::atomic_flag told;
   std::atomic<bool> ends{false};
