@@ -11,20 +11,33 @@
 #include <fmt/format.h>
 
 namespace mynah {
+namespace {
+
+// Of a text, that take LanguageFacts::window_bytes while it rests.
+int64_t positions_kept(const LanguageFacts& facts) {
+  return facts.window_bytes > 0 ? facts.window + facts.rewinds : 0;
+}
+
+}  // namespace
 
 GenerationQueue::GenerationQueue(std::shared_ptr<const LanguageModel> model, Limits limits)
     : model_(std::move(model)),
       limits_(limits),
       kept_texts_(std::numeric_limits<size_t>::max()),
-      kept_(model_->facts().rewinds) {
+      kept_windows_(std::numeric_limits<int64_t>::max()),
+      kept_(positions_kept(model_->facts())) {
   const LanguageFacts& facts = model_->facts();
   if (limits_.kept_tokens == 0) {
     limits_.kept_tokens = facts.context;
   }
-  if (!facts.rewinds && facts.state_bytes > 0) {
+  if (facts.state_bytes > 0) {
     constexpr uint64_t kLeast = 4;
     constexpr uint64_t kMost = 64;
     kept_texts_ = std::clamp(limits_.kept_state_bytes / facts.state_bytes, kLeast, kMost);
+  }
+  if (facts.window_bytes > 0) {
+    kept_windows_ = std::max(2 * positions_kept(facts),
+                             static_cast<int64_t>(limits_.kept_state_bytes / facts.window_bytes));
   }
 }
 
@@ -94,7 +107,7 @@ GenerationLoad GenerationQueue::load() const {
   const std::lock_guard lock(mutex_);
   return {.waiting = waiting_.size(),
           .writing = writing_.size(),
-          .kept_tokens = kept_.tokens(),
+          .kept_tokens = kept_.size().tokens,
           .step_ms = step_ms_};
 }
 
@@ -154,12 +167,13 @@ void GenerationQueue::keep(Writing& writing) {
              .owner = writing.task.owner,
              .conversation = writing.task.conversation,
              .tokens = std::move(writing.tokens),
+             .from = writing.from,
              .beginning = writing.beginning});
 }
 
 std::vector<int64_t> GenerationQueue::forks_of(const Writing& writing) const {
   const GenerationTask& task = writing.task;
-  if (model_->facts().rewinds || task.owner.empty()) {
+  if (model_->facts().rewinds == LanguageFacts::kAnywhere || task.owner.empty()) {
     return {};
   }
   // What two prompts began with a third one may begin with.
@@ -179,19 +193,20 @@ std::vector<int64_t> GenerationQueue::forks_of(const Writing& writing) const {
   return forks;
 }
 
-void GenerationQueue::keep_fork(Writing& writing) {
-  if (writing.forks.empty() || writing.forks.front() != writing.there) {
-    return;
+void GenerationQueue::keep_forks(Writing& writing) {
+  while (!writing.forks.empty() && writing.forks.front() <= writing.there) {
+    const int64_t length = writing.forks.front();
+    writing.forks.erase(writing.forks.begin());
+    const uint64_t number = next_text_++;
+    forks_.push_back({.from = writing.text, .to = number, .length = length});
+    kept_.add({.number = number,
+               .owner = writing.task.owner,
+               .conversation = writing.task.conversation,
+               .tokens = {writing.tokens.begin(), writing.tokens.begin() + length},
+               .from = writing.from,
+               .beginning = {.text = writing.text, .length = length},
+               .stays = true});
   }
-  writing.forks.erase(writing.forks.begin());
-  const uint64_t number = next_text_++;
-  forks_.push_back({.from = writing.text, .to = number, .length = writing.there});
-  kept_.add({.number = number,
-             .owner = writing.task.owner,
-             .conversation = writing.task.conversation,
-             .tokens = {writing.tokens.begin(), writing.tokens.begin() + writing.there},
-             .beginning = {.text = writing.text, .length = writing.there},
-             .stays = true});
 }
 
 std::vector<GenerationQueue::WritingRef> GenerationQueue::take_stopped() {
@@ -238,7 +253,7 @@ std::list<GenerationQueue::WritingRef>::iterator GenerationQueue::next_of_waitin
 
 std::span<const int32_t> GenerationQueue::shareable(const Writing& writing) const {
   const std::span<const int32_t> prompt = writing.task.prompt;
-  const int64_t anew = model_->facts().rewinds ? least_piece() : 1;
+  const int64_t anew = model_->facts().rewinds > 0 ? least_piece() : 1;
   return prompt.first(static_cast<size_t>(std::max<int64_t>(0, std::ssize(prompt) - anew)));
 }
 
@@ -246,7 +261,7 @@ int64_t GenerationQueue::ahead_for(const Writing& reading,
                                    std::span<const int32_t> beginning) const {
   const int64_t alike =
       std::ranges::mismatch(reading.task.prompt, beginning).in2 - beginning.begin();
-  if (model_->facts().rewinds) {
+  if (model_->facts().rewinds == LanguageFacts::kAnywhere) {
     return alike > reading.there ? alike : 0;
   }
   const auto beyond = std::ranges::upper_bound(reading.forks, alike);
@@ -281,7 +296,7 @@ int64_t GenerationQueue::under_way() const {
 
 SharedBeginning GenerationQueue::beginning_beside(const Writing& writing) const {
   SharedBeginning longest;
-  if (writing.task.owner.empty() || !model_->facts().rewinds) {
+  if (writing.task.owner.empty() || model_->facts().rewinds == 0) {
     return longest;
   }
   const std::span<const int32_t> beginning = shareable(writing);
@@ -289,8 +304,9 @@ SharedBeginning GenerationQueue::beginning_beside(const Writing& writing) const 
     if (one->task.owner == writing.task.owner) {
       const auto there = std::span(one->tokens).first(static_cast<size_t>(one->there));
       const int64_t alike = std::ranges::mismatch(beginning, there).in1 - beginning.begin();
-      longest =
-          alike > longest.length ? SharedBeginning{.text = one->text, .length = alike} : longest;
+      if (alike > longest.length && alike >= one->from) {
+        longest = {.text = one->text, .length = alike};
+      }
     }
   }
   return longest.length < KeptTexts::kShortest ? SharedBeginning() : longest;
@@ -313,7 +329,8 @@ void GenerationQueue::admit() {
     writing->text = next_text_++;
     begin_as_others(*writing, beside);
     writing->forks = forks_of(*writing);
-    const auto gone = kept_.shrink(limits_.kept_tokens - tokens, kept_texts_);
+    const auto gone = kept_.shrink(
+        {.tokens = limits_.kept_tokens - tokens, .windows = kept_windows_}, kept_texts_);
     forgotten_.insert(forgotten_.end(), gone.begin(), gone.end());
     writing_.push_back(std::move(writing));
   }
@@ -329,13 +346,17 @@ void GenerationQueue::begin_as_others(Writing& writing, const SharedBeginning& b
   const auto kept = kept_.find(owner, conversation, shareable(writing), beside.length);
   writing.beginning = kept ? kept->beginning : beside;
   writing.there = kept ? kept->length : beside.length;
+  const auto other =
+      std::ranges::find(writing_, beside.text, [](const WritingRef& one) { return one->text; });
+  writing.from = kept ? kept->from : other != writing_.end() ? (*other)->from : 0;
   writing.result.cached_tokens = writing.there;
   if (kept && kept->whole) {
     writing.text = kept->number;
   } else if (writing.there > 0) {
     forks_.push_back({.from = writing.beginning.text, .to = writing.text, .length = writing.there});
   }
-  if (kept && !kept->whole && writing.foreseen && kept->own && model_->facts().rewinds) {
+  if (kept && !kept->whole && writing.foreseen && kept->own && !kept->stays &&
+      model_->facts().rewinds > 0) {
     // What is foreseen is what becomes of that one.
     kept_.remove(kept->number);
     forgotten_.push_back(kept->number);

@@ -97,7 +97,8 @@ class GenerationQueue {
     size_t side_by_side = 32;  // texts in a step
     size_t waiting = 256;      // that may wait; who comes then is refused: Busy
     int64_t kept_tokens = 0;   // of all texts, those under way among them; 0: the context's
-    // States of texts that rest, where texts do not rewind: 4 to 64, and fewer than this fits.
+    // States of texts that rest: 4 to 64, and fewer than this fits. Where layers see windows, what
+    // those of texts that rest take, or two whole ones.
     uint64_t kept_state_bytes = 512 << 20;
     // Tokens of prompts that a step reads at most; and while others wait for their next token.
     int64_t prompt_piece = kPromptPiece;
@@ -167,7 +168,8 @@ class GenerationQueue {
     SharedBeginning beginning;           // of the text
     std::vector<int32_t> tokens;         // the prompt and what was written
     int64_t there = 0;                   // of them, that the model has read
-    std::vector<int64_t> forks;          // positions ahead where what was read is kept for others
+    int64_t from = 0;                    // of those, the fewest that others may begin with
+    std::vector<int64_t> forks;          // positions behind which what was read is kept for others
     std::optional<PromptLookup> lookup;  // from the first token that was written on
     double guesses_gave = 0;             // tokens, less those that they cost
     Generated result;
@@ -252,15 +254,16 @@ class GenerationQueue {
   void end(const WritingRef& writing, TextEnd why);
   // What was read of it stays for others of its owner; wants the lock.
   void keep(Writing& writing);
-  // Where a text does not rewind: the positions of its prompt at which it is to be kept, since a
-  // later one may begin alike; wants the lock.
+  // Where a text does not go back to any position: those of its prompt at which it is to be kept,
+  // since a later one may begin alike; wants the lock.
   [[nodiscard]] std::vector<int64_t> forks_of(const Writing& writing) const;
-  // Keeps what was read so far where it is such a position; wants the lock.
-  void keep_fork(Writing& writing);
+  // Keeps what was read up to such positions; wants the lock.
+  void keep_forks(Writing& writing);
 
   std::shared_ptr<const LanguageModel> model_;
   Limits limits_;
-  size_t kept_texts_;  // that rest, at most
+  size_t kept_texts_;     // that rest, at most
+  int64_t kept_windows_;  // of those, in positions
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::list<WritingRef> waiting_;

@@ -83,7 +83,12 @@ std::vector<GenerationQueue::WritingRef> GenerationQueue::prompts_in_turn() cons
 }
 
 int64_t GenerationQueue::piece_of(const Writing& writing, int64_t room, bool is_first) const {
-  const int64_t end = writing.forks.empty() ? std::ssize(writing.tokens) : writing.forks.front();
+  // A fork that the text can go back to once it is read is no end of a piece.
+  const auto length = std::ssize(writing.tokens);
+  const auto fork = std::ranges::find_if(writing.forks, [&](int64_t position) {
+    return position < model_->facts().goes_back_to(length);
+  });
+  const int64_t end = fork == writing.forks.end() ? length : *fork;
   int64_t cut = (writing.there + std::max<int64_t>(0, room)) / limits_.cuts * limits_.cuts;
   if (cut < writing.there + least_piece()) {
     if (!is_first) {
@@ -156,7 +161,7 @@ Draft GenerationQueue::draft_of(const Part& part, const StepSize& size) const {
                  .others = static_cast<double>(std::max<int64_t>(0, size.texts - 1)),
                  .may_cost = kFirstLoss + kLoss * static_cast<double>(writing.result.tokens) +
                              writing.guesses_gave};
-  if (part.count > 1 || !model_->facts().rewinds) {
+  if (part.count > 1 || model_->facts().rewinds == 0) {
     return make_draft(wish);
   }
   // With the one that follows them.
@@ -164,7 +169,7 @@ Draft GenerationQueue::draft_of(const Part& part, const StepSize& size) const {
   if (options.most_tokens > 0) {
     room = std::min(room, options.most_tokens - writing.result.tokens);
   }
-  wish.most = std::min(limits_.guesses, room - 1);
+  wish.most = std::min({limits_.guesses, room - 1, model_->facts().rewinds});
   const double prompts_ms = read_ms_ * static_cast<double>(size.prompts);
   const auto tokens = static_cast<double>(size.written);
   const double without = prompts_ms + cost_.of(tokens);
@@ -224,7 +229,7 @@ bool GenerationQueue::take(const WritingRef& taking, const ChosenToken& chosen) 
   if (options.rule != nullptr) {
     options.rule->take(chosen.token);
   }
-  if (limits_.guesses > 0 && model_->facts().rewinds) {
+  if (limits_.guesses > 0 && model_->facts().rewinds > 0) {
     if (!writing.lookup) {
       writing.lookup.emplace(writing.tokens);
     }
@@ -248,9 +253,11 @@ bool GenerationQueue::take(const WritingRef& taking, const ChosenToken& chosen) 
 void GenerationQueue::take(const Part& part, std::span<const ChosenToken> chosen) {
   Writing& writing = *part.writing;
   writing.there += part.count;
+  writing.from = std::max(writing.from,
+                          model_->facts().goes_back_to(writing.there + std::ssize(part.guesses)));
   {
     const std::lock_guard lock(mutex_);
-    keep_fork(writing);
+    keep_forks(writing);
   }
   writing.result.guessed += std::ssize(part.guesses);
   writing.guesses_gave -= part.guesses_cost;

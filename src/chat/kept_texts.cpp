@@ -11,9 +11,9 @@ int64_t common(std::span<const int32_t> a, std::span<const int32_t> b) {
 
 }  // namespace
 
-int64_t KeptTexts::shareable(const Text& text, std::span<const int32_t> tokens) const {
+int64_t KeptTexts::shareable(const Text& text, std::span<const int32_t> tokens) {
   const int64_t alike = common(text.tokens, tokens);
-  return rewinds_ || alike == std::ssize(text.tokens) ? alike : 0;
+  return alike >= text.from ? alike : 0;
 }
 
 std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
@@ -41,8 +41,10 @@ std::optional<KeptTexts::Found> KeptTexts::find(const std::string& owner,
   const bool whole = own && length == std::ssize(best->tokens) && !best->stays;
   const Found found{.number = best->number,
                     .length = length,
+                    .from = best->from,
                     .own = own,
                     .whole = whole,
+                    .stays = best->stays,
                     .beginning = whole ? best->beginning
                                        : SharedBeginning{.text = best->number, .length = length}};
   if (found.whole) {
@@ -95,11 +97,14 @@ void KeptTexts::add(Text text) {
   texts_.push_front(std::move(text));
 }
 
-std::vector<uint64_t> KeptTexts::shrink(int64_t most, size_t texts) {
+std::vector<uint64_t> KeptTexts::shrink(const Size& most, size_t texts) {
   std::vector<uint64_t> gone;
-  while (!texts_.empty() && (texts_.size() > texts || tokens() > most)) {
+  Size left = size();
+  while (!texts_.empty() &&
+         (left.tokens > most.tokens || left.windows > most.windows || texts_.size() > texts)) {
     gone.push_back(texts_.back().number);
     texts_.pop_back();
+    left = size();
   }
   return gone;
 }
@@ -116,12 +121,19 @@ std::vector<uint64_t> KeptTexts::forget(const std::string& owner) {
   return gone;
 }
 
-int64_t KeptTexts::tokens() const {
+KeptTexts::Size KeptTexts::size() const {
   SharedPositions all;
+  int64_t windows = 0;
   for (const Text& text : texts_) {
-    all.add(text.number, std::ssize(text.tokens), text.beginning);
+    const auto length = std::ssize(text.tokens);
+    all.add(text.number, length, text.beginning);
+    // Of its window one that others begin with has what the longer one let go of since.
+    const auto longer =
+        text.stays ? std::ranges::find(texts_, text.beginning.text, &Text::number) : texts_.end();
+    const bool is_alone = longer == texts_.end();
+    windows += std::min({window_, length, is_alone ? length : std::ssize(longer->tokens) - length});
   }
-  return all.total();
+  return {.tokens = all.total(), .windows = windows};
 }
 
 }  // namespace mynah

@@ -17,24 +17,33 @@ namespace mynah {
 // Not thread-safe.
 class KeptTexts {
  public:
-  // `rewinds`: LanguageFacts::rewinds; without it a text goes on at its end alone.
-  explicit KeptTexts(bool rewinds) : rewinds_(rewinds) {}
+  // `window`: positions of which a text keeps more than of others (LanguageFacts::window_bytes).
+  explicit KeptTexts(int64_t window = 0) : window_(window) {}
 
   struct Text {
     uint64_t number = 0;
     std::string owner;
     std::string conversation;     // of the owner's
     std::vector<int32_t> tokens;  // that the model has read
+    int64_t from = 0;             // the fewest of them that another may begin with
     SharedBeginning beginning = {};
     bool stays = false;  // others begin with it, nobody goes on with itself
+  };
+
+  // What texts keep, in positions: of all, and of their windows.
+  struct Size {
+    int64_t tokens = 0;
+    int64_t windows = 0;
   };
 
   // A beginning that was found.
   struct Found {
     uint64_t number = 0;
     int64_t length = 0;         // tokens that are alike
+    int64_t from = 0;           // Text::from
     bool own = false;           // of the conversation
     bool whole = false;         // the kept text is taken out, and goes on as the new one
+    bool stays = false;         // Text::stays
     SharedBeginning beginning;  // of the new one
   };
 
@@ -63,8 +72,8 @@ class KeptTexts {
   void remove(uint64_t number);
 
   // Lets go of the texts that were of no use for longest until all that is kept is at most `most`
-  // tokens and so many texts; their numbers.
-  [[nodiscard]] std::vector<uint64_t> shrink(int64_t most, size_t texts);
+  // and so many texts; their numbers.
+  [[nodiscard]] std::vector<uint64_t> shrink(const Size& most, size_t texts);
 
   // Lets go of an owner's texts; their numbers.
   [[nodiscard]] std::vector<uint64_t> forget(const std::string& owner);
@@ -72,17 +81,18 @@ class KeptTexts {
   // Lets go of all.
   void clear() { texts_.clear(); }
 
-  // Those that texts share once. What is alike and was read apart costs as much as other tokens.
-  [[nodiscard]] int64_t tokens() const;
+  // Positions that texts share count once. What is alike and was read apart costs as much as other
+  // tokens.
+  [[nodiscard]] Size size() const;
 
   // Less costs more to look after than to read again.
   static constexpr int64_t kShortest = 8;
 
  private:
   // How many of `tokens` another text may begin with of that one.
-  [[nodiscard]] int64_t shareable(const Text& text, std::span<const int32_t> tokens) const;
+  [[nodiscard]] static int64_t shareable(const Text& text, std::span<const int32_t> tokens);
 
-  bool rewinds_;
+  int64_t window_;
   std::list<Text> texts_;  // what was of use last is first
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,8 +24,21 @@ struct LanguageFacts {
   int64_t trained_context = 0;  // positions that the model was trained for
   int64_t context = 0;          // positions that a text may have here
   uint64_t position_bytes = 0;  // that the memory of a position takes
-  bool rewinds = true;          // a text may be cut back to any position that it had
-  uint64_t state_bytes = 0;     // that a text takes besides, however short it is
+  // Positions that a text may be cut back by, counted from the most that it ever had: none where
+  // layers keep states, some where layers see windows and what no position to come sees is let go.
+  int64_t rewinds = kAnywhere;
+  // A text that never had more than so many beside those may be cut back to any.
+  int64_t window = 0;
+  uint64_t window_bytes = 0;  // that a position takes besides while it is among the last so many
+  uint64_t state_bytes = 0;   // that a text takes besides, however short it is
+
+  // As LanguageFacts::rewinds: a text may be cut back to any position that it had.
+  static constexpr int64_t kAnywhere = std::numeric_limits<int64_t>::max();
+
+  // The fewest positions, beside none, that a text may be cut back to which had so many at most.
+  [[nodiscard]] int64_t goes_back_to(int64_t longest) const {
+    return rewinds >= longest || longest - rewinds <= window ? 0 : longest - rewinds;
+  }
 
   bool operator==(const LanguageFacts&) const = default;
 };
@@ -34,11 +48,17 @@ inline constexpr int64_t kPromptPiece = 512;
 
 // What a model, or a part of it, needs where it computes.
 struct LanguageMemory {
-  uint64_t weight_bytes = 0;    // as the file has them
-  uint64_t position_bytes = 0;  // LanguageFacts::position_bytes
-  uint64_t token_bytes = 0;     // of each token of a prompt while it is read, at most
-  uint64_t state_bytes = 0;     // LanguageFacts::state_bytes
+  uint64_t weight_bytes = 0;     // as the file has them
+  uint64_t position_bytes = 0;   // LanguageFacts::position_bytes
+  uint64_t token_bytes = 0;      // of each token of a prompt while it is read, at most
+  uint64_t state_bytes = 0;      // LanguageFacts::state_bytes
+  uint64_t window_bytes = 0;     // LanguageFacts::window_bytes
+  int64_t window_positions = 0;  // that take those: window_positions()
 };
+
+// Positions for which there is to be room in layers that see a window: those of a text that is read
+// and of one that rests.
+[[nodiscard]] int64_t window_positions(int64_t window);
 
 // Of a model whose first layers compute elsewhere than the others.
 struct CutMemory {
@@ -71,15 +91,15 @@ struct TokenWish {
 struct TextStep {
   uint64_t text = 0;            // by a number of the caller's; one that is new is empty
   int64_t begin = 0;            // positions of it that stay: what it had behind them is forgotten;
-                                // all or none where texts do not rewind
+                                // none, or as many as LanguageFacts::goes_back_to() says at least
   std::vector<int32_t> tokens;  // that are added there, one at least
   // How the token behind each of the last of them is chosen, in their order: of one that is a guess
   // and those before it, too. None: the text only grows.
   std::vector<TokenWish> wishes;
 };
 
-// A new text that begins with the first positions of another: with all of them where texts do not
-// rewind.
+// A new text that begins with the first positions of another: with as many as
+// LanguageFacts::goes_back_to() says at least.
 struct TextFork {
   uint64_t from = 0;
   uint64_t to = 0;

@@ -6,23 +6,41 @@
 #include "chat/token_session.h"
 #include "formats/open.h"
 #include "models/llama/model.h"
+#include "nn/decode/kv_cache.h"
 #include "speech/weight_cache.h"
 #include "tensor/device_error.h"
 
 namespace mynah {
 namespace {
 
+LanguageFacts facts_of(const llama::Model& model, int64_t context) {
+  const llama::Config& config = model.config();
+  LanguageFacts facts{.architecture = config.architecture,
+                      .vocabulary = config.vocabulary,
+                      .trained_context = config.context_length,
+                      .context = context,
+                      .position_bytes = config.cache_bytes(model.cache_dtype(), 0),
+                      .state_bytes = config.state_bytes()};
+  const uint64_t of_window =
+      config.window > 0 ? config.cache_bytes(model.cache_dtype(), config.window) : 0;
+  if (of_window > 0 && config.window + llama::Model::kRewinds < context) {
+    facts.rewinds = llama::Model::kRewinds;
+    facts.window = config.window;
+    facts.window_bytes = of_window;
+  } else {
+    facts.position_bytes += of_window;  // nothing is let go
+  }
+  if (!config.states().empty()) {
+    facts.rewinds = 0;
+    facts.window = 0;
+  }
+  return facts;
+}
+
 class LlamaLanguage final : public LanguageModel {
  public:
   LlamaLanguage(std::shared_ptr<const llama::Model> model, int64_t context)
-      : model_(std::move(model)),
-        facts_({.architecture = model_->config().architecture,
-                .vocabulary = model_->config().vocabulary,
-                .trained_context = model_->config().context_length,
-                .context = context,
-                .position_bytes = model_->config().cache_bytes(model_->cache_dtype()),
-                .rewinds = model_->config().states().empty(),
-                .state_bytes = model_->config().state_bytes()}) {}
+      : model_(std::move(model)), facts_(facts_of(*model_, context)) {}
 
   [[nodiscard]] const LanguageFacts& facts() const override { return facts_; }
 
@@ -78,12 +96,19 @@ class LlamaFile final : public WritingFile {
     const llama::Config below = config_.first_layers(lower_layers);
     const DType kept = llama::cache_dtype(precision);
     CutMemory memory;
-    memory.lower = {.position_bytes = below.cache_bytes(kept),
+    memory.lower = {.position_bytes = below.cache_bytes(kept, 0),
                     .token_bytes = lower_layers > 0 ? bytes_of_token(below) : 0,
                     .state_bytes = below.state_bytes()};
-    memory.upper = {.position_bytes = config_.cache_bytes(kept) - memory.lower.position_bytes,
+    memory.upper = {.position_bytes = config_.cache_bytes(kept, 0) - memory.lower.position_bytes,
                     .token_bytes = bytes_of_token(config_),
                     .state_bytes = config_.state_bytes() - memory.lower.state_bytes};
+    if (config_.window > 0) {
+      const uint64_t all = config_.cache_bytes(kept, config_.window);
+      memory.lower.window_bytes = below.cache_bytes(kept, config_.window);
+      memory.upper.window_bytes = all - memory.lower.window_bytes;
+      memory.lower.window_positions = window_positions(config_.window);
+      memory.upper.window_positions = memory.lower.window_positions;
+    }
     for (const StoredTensor& tensor : file_.tensors) {
       const bool is_table = tensor.name == "token_embd.weight";
       LanguageMemory& part = lower_layers > 0 && llama::is_below(tensor.name, lower_layers)
@@ -129,6 +154,11 @@ class LlamaFile final : public WritingFile {
 };
 
 }  // namespace
+
+int64_t window_positions(int64_t window) {
+  const int64_t kept = KvCache::kFirstRows + KvCache::kGapRows + window;
+  return (kept + kPromptPiece) + (kept + llama::Model::kRewinds);
+}
 
 Result<std::shared_ptr<const WritingFile>> open_writing(const std::string& path) {
   MYNAH_TRY(TensorFile file, open_tensor_file(path));

@@ -22,10 +22,9 @@ namespace {
 // next.
 int64_t tokens_in(uint64_t bytes, const place::GrowingMemory& growing) {
   constexpr int64_t kStep = 256;
-  const auto most = static_cast<uint64_t>(growing.units.front());
-  const auto tokens = static_cast<int64_t>(
-      std::min(most, growing.unit_bytes > 0 ? bytes / growing.unit_bytes : most));
-  return tokens == growing.units.front() ? tokens : tokens / kStep * kStep;
+  const int64_t most = growing.units.front();
+  const int64_t tokens = growing.units_in(bytes, most);
+  return tokens == most ? tokens : tokens / kStep * kStep;
 }
 
 }  // namespace
@@ -63,7 +62,9 @@ std::optional<WritingRoom> WhatFits::of(const CatalogueEntry& entry) {
   return room({.memory = {.weight_bytes = entry.download_bytes,
                           .position_bytes = entry.writing->position_bytes,
                           .token_bytes = entry.writing->token_bytes,
-                          .state_bytes = 0},
+                          .state_bytes = 0,
+                          .window_bytes = entry.writing->window_bytes,
+                          .window_positions = window_positions(entry.writing->window)},
                .trained_context = entry.writing->context});
 }
 

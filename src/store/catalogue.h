@@ -60,7 +60,10 @@ enum class Form : uint8_t {
 // What a language model's memory grows by, for who asks whether it fits before it is here.
 struct WritingSizes {
   int64_t context = 0;          // that it was trained for
-  uint64_t position_bytes = 0;  // of each token of a text: keys and values of all layers, as f16
+  uint64_t position_bytes = 0;  // of each token of a text: keys and values, as f16, of all layers
+                                // but those that see a window
+  int64_t window = 0;           // tokens that those see; 0: there are none
+  uint64_t window_bytes = 0;    // of each token in theirs
   uint64_t token_bytes = 0;     // of each token of a prompt while it is read
 };
 

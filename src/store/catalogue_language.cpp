@@ -11,7 +11,9 @@ namespace {
 // What an architecture's metadata say (block_count, attention.head_count_kv times key_length and so
 // on).
 struct Blocks {
-  int64_t layers = 0;
+  int64_t layers = 0;         // that see all of a text
+  int64_t window_layers = 0;  // that see its last `window` tokens
+  int64_t window = 0;
   int64_t keys = 0;          // columns of a key, and of a value
   int64_t width = 0;         // of a hidden state
   int64_t queries = 0;       // columns of all heads
@@ -27,6 +29,8 @@ WritingSizes sizes_of(const Blocks& blocks) {
       4 * blocks.width + 3 * blocks.queries + 4 * blocks.keys + 3 * blocks.feed_forward;
   return {.context = blocks.context,
           .position_bytes = static_cast<uint64_t>(2 * blocks.layers * blocks.keys * kHalf),
+          .window = blocks.window,
+          .window_bytes = static_cast<uint64_t>(2 * blocks.window_layers * blocks.keys * kHalf),
           .token_bytes = static_cast<uint64_t>(columns * kFloat)};
 }
 
@@ -93,7 +97,9 @@ std::vector<CatalogueEntry> language_entries() {
                 .context = 131072}),
       one_file("gemma3-1b", "Gemma 3 1B, Q4_K_M", "Gemma", 806, "ggml-org/gemma-3-1b-it-GGUF",
                "gemma-3-1b-it-Q4_K_M.gguf", {"gemma3:1b"},
-               {.layers = 26,
+               {.layers = 4,
+                .window_layers = 22,
+                .window = 512,
                 .keys = 256,
                 .width = 1152,
                 .queries = 1024,
@@ -152,7 +158,9 @@ std::vector<CatalogueEntry> language_entries() {
                 .context = 40960}),
       one_file("gemma3", "Gemma 3 4B, Q4_K_M", "Gemma", 2490, "ggml-org/gemma-3-4b-it-GGUF",
                "gemma-3-4b-it-Q4_K_M.gguf", {"gemma3:4b"},
-               {.layers = 34,
+               {.layers = 5,
+                .window_layers = 29,
+                .window = 1024,
                 .keys = 1024,
                 .width = 2560,
                 .queries = 2048,
@@ -169,7 +177,9 @@ std::vector<CatalogueEntry> language_entries() {
       // Four experts of a token.
       one_file("gpt-oss", "gpt-oss 20B, thinks and calls tools, MXFP4", "Apache-2.0", 12110,
                "ggml-org/gpt-oss-20b-GGUF", "gpt-oss-20b-mxfp4.gguf", {"gpt-oss:20b"},
-               {.layers = 24,
+               {.layers = 12,
+                .window_layers = 12,
+                .window = 128,
                 .keys = 512,
                 .width = 2880,
                 .queries = 4096,

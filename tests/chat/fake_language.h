@@ -18,16 +18,19 @@ class FakeLanguage final : public LanguageModel {
   static constexpr int64_t kVocabulary = 1000;
 
   // `repeats`: what follows is made of the last two tokens alone, and is one of few, so that a text
-  // says again what it said. `rewinds`: LanguageFacts::rewinds; without it what is asked of a
-  // text's middle fails.
-  explicit FakeLanguage(int64_t context = 4096, bool repeats = false, bool rewinds = true)
+  // says again what it said. `rewinds` and `window`: of LanguageFacts; what is asked of a text
+  // where it does not go back to fails. Without rewinding texts have states.
+  explicit FakeLanguage(int64_t context = 4096, bool repeats = false,
+                        int64_t rewinds = LanguageFacts::kAnywhere, int64_t window = 0)
       : facts_({.architecture = "fake",
                 .vocabulary = kVocabulary,
                 .trained_context = context,
                 .context = context,
                 .position_bytes = 1,
                 .rewinds = rewinds,
-                .state_bytes = rewinds ? 0U : 100U}),
+                .window = window,
+                .window_bytes = window > 0 ? 1U : 0U,
+                .state_bytes = rewinds > 0 ? 0U : 100U}),
         repeats_(repeats) {}
 
   // What follows tokens.
@@ -80,11 +83,12 @@ class FakeLanguage final : public LanguageModel {
         return fail(ErrorCode::Device, "the device is gone");
       }
       for (const TextFork& fork : request.forks) {
-        const auto& from = texts_.at(fork.from);
-        if (!has(from, fork.length)) {
+        Text forked = texts_.at(fork.from);
+        if (!has(forked, fork.length)) {
           return fail(ErrorCode::InvalidInput, "a fork in a text's middle");
         }
-        texts_[fork.to].assign(from.begin(), from.begin() + fork.length);
+        forked.tokens.resize(static_cast<size_t>(fork.length));
+        texts_[fork.to] = std::move(forked);
       }
       for (const uint64_t text : request.forgotten) {
         texts_.erase(text);
@@ -92,12 +96,14 @@ class FakeLanguage final : public LanguageModel {
       std::vector<ChosenToken> chosen;
       int64_t tokens = 0;
       for (const TextStep& step : request.steps) {
-        std::vector<int32_t>& text = texts_[step.text];
-        if (!has(text, step.begin)) {
+        Text& own = texts_[step.text];
+        std::vector<int32_t>& text = own.tokens;
+        if (!has(own, step.begin)) {
           return fail(ErrorCode::InvalidInput, "a step that does not begin at its text's end");
         }
         text.resize(static_cast<size_t>(step.begin));
         text.insert(text.end(), step.tokens.begin(), step.tokens.end());
+        own.longest = std::max(own.longest, std::ssize(text));
         tokens += std::ssize(step.tokens);
         // Behind each of the last tokens, as if those after it were not there.
         auto length = std::ssize(text) - std::ssize(step.wishes);
@@ -117,8 +123,14 @@ class FakeLanguage final : public LanguageModel {
     }
 
    private:
-    [[nodiscard]] bool has(const std::vector<int32_t>& text, int64_t length) const {
-      return length == std::ssize(text) || (model_.facts_.rewinds && length < std::ssize(text));
+    struct Text {
+      std::vector<int32_t> tokens;
+      int64_t longest = 0;  // that it, or what it was forked of, ever was
+    };
+
+    [[nodiscard]] bool has(const Text& text, int64_t length) const {
+      const auto own = std::ssize(text.tokens);
+      return length == own || (length < own && length >= model_.facts_.goes_back_to(text.longest));
     }
 
     [[nodiscard]] int32_t choose(const std::vector<int32_t>& text, const TokenWish& wish) const {
@@ -141,7 +153,7 @@ class FakeLanguage final : public LanguageModel {
     }
 
     const FakeLanguage& model_;
-    std::map<uint64_t, std::vector<int32_t>> texts_;
+    std::map<uint64_t, Text> texts_;
   };
 
   LanguageFacts facts_;

@@ -176,7 +176,7 @@ class NoRewinding : public testing::Test {
     return limits;
   }
 
-  std::shared_ptr<FakeLanguage> model_ = std::make_shared<FakeLanguage>(4096, false, false);
+  std::shared_ptr<FakeLanguage> model_ = std::make_shared<FakeLanguage>(4096, false, 0);
   GenerationQueue queue_{model_, limits()};
 };
 
@@ -198,7 +198,7 @@ TEST_F(NoRewinding, ABranchBeginsWhereThePromptWasKept) {
 }
 
 TEST(GenerationQueue, WhatIsKeptOfAPromptEndsWhereItMayBeCut) {
-  const auto model = std::make_shared<FakeLanguage>(4096, false, false);
+  const auto model = std::make_shared<FakeLanguage>(4096, false, 0);
   GenerationQueue queue(model);
   const auto prompt = prompt_of(5, 200);
   GenerationTask first = task_of(prompt, 5, "a");

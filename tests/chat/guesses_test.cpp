@@ -338,7 +338,7 @@ TEST(Guesses, ASecondTurnGoesOnWithTheText) {
 TEST(Guesses, AModelThatCannotGoBackIsAskedForOneToken) {
   class Onward final : public LanguageModel {
    public:
-    Onward() : facts_(model_.facts()) { facts_.rewinds = false; }
+    Onward() : facts_(model_.facts()) { facts_.rewinds = 0; }
 
     [[nodiscard]] const LanguageFacts& facts() const override { return facts_; }
 

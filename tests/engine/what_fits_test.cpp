@@ -42,6 +42,24 @@ TEST(WhatFits, TellsHowManyTokensThereIsRoomFor) {
   EXPECT_EQ(context_in(0), 0);
 }
 
+// Of layers that see a window there is room for as many positions as are ever kept, and no more.
+TEST(WhatFits, ALongTextTakesLittleOfWindows) {
+  WritingNeeds needs = kNeeds;
+  needs.memory.position_bytes = 20'000;
+  needs.memory.window_bytes = 80'000;
+  needs.memory.window_positions = 3000;
+  const auto context = [&](uint64_t growing) {
+    return room_for(needs, {memory("cpu", kFixed + growing)}).devices[0].context;
+  };
+  EXPECT_EQ(context(uint64_t{150'000} * 2048), 2048);
+  EXPECT_EQ(context(uint64_t{150'000} * 2048 - 1), 0);
+  EXPECT_EQ(context(uint64_t{150'000} * 3000 + uint64_t{30'000} * (8192 - 3000)), 8192);
+  EXPECT_EQ(context(uint64_t{150'000} * 3000 + uint64_t{30'000} * (8192 - 3000) - 1), 8192 - 256);
+  EXPECT_EQ(context(uint64_t{150'000} * 40960), 40960);
+  EXPECT_EQ(room_for(needs, {}).bytes,
+            kFixed + uint64_t{150'000} * 3000 + uint64_t{30'000} * (8192 - 3000));
+}
+
 TEST(WhatFits, SaysWhereAndWhyNot) {
   const uint64_t enough = kFixed + uint64_t{150'000} * 8192;
   WritingRoom room =
@@ -63,8 +81,10 @@ TEST(WhatFits, EveryLanguageModelOfTheCatalogueSaysWhatItNeeds) {
     ASSERT_TRUE(entry.writing) << entry.name;
     EXPECT_GE(entry.writing->context, 8192) << entry.name;
     // Between a small model's and that of eight thousand million weights.
-    EXPECT_GE(entry.writing->position_bytes, 10'000U) << entry.name;
-    EXPECT_LE(entry.writing->position_bytes, 200'000U) << entry.name;
+    const uint64_t position_bytes = entry.writing->position_bytes + entry.writing->window_bytes;
+    EXPECT_GE(position_bytes, 10'000U) << entry.name;
+    EXPECT_LE(position_bytes, 200'000U) << entry.name;
+    EXPECT_EQ(entry.writing->window > 0, entry.writing->window_bytes > 0) << entry.name;
     EXPECT_GE(entry.writing->token_bytes, 20'000U) << entry.name;
     EXPECT_LE(entry.writing->token_bytes, 300'000U) << entry.name;
   }

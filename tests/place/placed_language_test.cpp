@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "chat/golden_language.h"
 #include "place/file_opens.h"
 #include "place/made_up_placer.h"
 #include "place/placer.h"
@@ -134,6 +135,55 @@ TEST_F(PlacedLanguage, AllTextsOfASessionMove) {
   const auto alone = (*processor)->session();
   EXPECT_EQ(write(*alone, 1, {1, 17, 30, 5, 9, 22, 4, 2}, 0, 1), std::vector{(*moved)[0].token});
   EXPECT_EQ(write(*alone, 2, {1, 17, 30, 5, 8, 6}, 0, 1), std::vector{(*moved)[1].token});
+}
+
+// A text of many windows, one that begins as it, and one that is cut back: each is read again from
+// its begin, since the next device has none of what was let go, and can go back as far as before.
+TEST_F(PlacedLanguage, TextsOfManyWindowsMove) {
+  file_.path = mynah::test::write_golden_language("gemma3", 2048);
+  PlacerOptions options = placer("simt:0,cpu");
+  options.faults = {{.stage = kLlmStage, .kind = FaultKind::Crash, .call = 5}};
+  Placer failing(options);
+  const auto model = opened(failing);
+  ASSERT_TRUE(model) << model.error().message;
+  ASSERT_EQ((*model)->facts().rewinds, 256);
+  const auto session = (*model)->session();
+  std::vector<int32_t> tokens;
+  for (int32_t i = 0; i < 1200; ++i) {
+    tokens.push_back(i * i % static_cast<int32_t>((*model)->facts().vocabulary));
+  }
+  const auto piece = [&](int64_t begin, int64_t end) {
+    return std::vector<int32_t>(tokens.begin() + begin, tokens.begin() + end);
+  };
+  for (const int64_t begin : {0, 400}) {
+    write(*session, 1, piece(begin, begin + 400), begin, 1);
+  }
+  StepRequest request{
+      .forks = {{.from = 1, .to = 2, .length = 600}},
+      .forgotten = {},
+      .steps = {{.text = 1, .begin = 800, .tokens = piece(800, 1200), .wishes = {TokenWish{}}}}};
+  ASSERT_TRUE(session->step(request));
+  // Before it dies, and when it did.
+  for (const int64_t end : {1000, 960}) {
+    request = {.forks = {},
+               .forgotten = {},
+               .steps = {{.text = 1, .begin = end, .tokens = {4, 2}, .wishes = {TokenWish{}}},
+                         {.text = 2, .begin = 600, .tokens = {6}, .wishes = {TokenWish{}}}}};
+    const auto chosen = session->step(request);
+    ASSERT_TRUE(chosen) << chosen.error().message;
+    const bool moved = !failing.state().openings().moves().empty();
+    EXPECT_EQ(moved, end == 960);
+    Placer other(placer(moved ? "cpu" : "simt:0"));
+    const auto alone = opened(other);
+    ASSERT_TRUE(alone);
+    const auto there = (*alone)->session();
+    EXPECT_EQ(write(*there, 1, joined(piece(0, end), {4, 2}), 0, 1),
+              std::vector{(*chosen)[0].token});
+    EXPECT_EQ(write(*there, 2, joined(piece(0, 600), {6}), 0, 1), std::vector{(*chosen)[1].token});
+  }
+  // It went back to 960 of 1002; what it had before, 1200, is nothing that this device knows of.
+  request.steps = {{.text = 1, .begin = 710, .tokens = {4}, .wishes = {TokenWish{}}}};
+  ASSERT_TRUE(session->step(request)) << "read again where it cannot go back";
 }
 
 TEST_F(PlacedLanguage, WhatIsLetGoOfIsReadAgain) {

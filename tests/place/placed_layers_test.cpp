@@ -135,6 +135,8 @@ TEST_F(PlacedLayers, AsManyAreOnACardAsFit) {
     const CutMemory memory = (*read)->memory(file_.precision, lower);
     EXPECT_EQ(memory.lower.position_bytes + memory.upper.position_bytes,
               (*read)->memory(file_.precision).position_bytes);
+    EXPECT_EQ(memory.lower.window_bytes + memory.upper.window_bytes,
+              (*read)->memory(file_.precision).window_bytes);
     EXPECT_EQ(memory.lower.state_bytes + memory.upper.state_bytes,
               (*read)->memory(file_.precision).state_bytes);
     EXPECT_EQ(cut("llm.lower=cpu,llm=simt:0", bytes_of(memory.upper)), lower);

@@ -55,6 +55,23 @@ TEST(PlanGrowing, WhereMemoryIsShortThereIsRoomForLess) {
   EXPECT_EQ(moved.units, 8000);
 }
 
+// Of what sees a window there is room for some positions, however many there are.
+TEST(PlanGrowing, WhatIsOfTheFirstUnitsAloneGrowsNoFurther) {
+  PlanInput input = writes_on_card(1299);
+  GrowingMemory& growing = *input.stages[0].growing;
+  growing.unit_bytes = test::kMegabyte / 100;
+  growing.first_unit_bytes = test::kMegabyte / 10;
+  growing.first_units = 2200;
+  const StagePlan stage = planned(input).stages[0];
+  EXPECT_EQ(stage.units, 4000);
+  EXPECT_EQ(stage.grown_bytes, (40 + 220) * test::kMegabyte);
+  input.devices = {memory("cpu", 3000), memory("cuda:0", 1300)};
+  EXPECT_EQ(planned(input).stages[0].units, 8000);
+  growing.unit_bytes = 0;
+  EXPECT_EQ(planned(input).stages[0].grown_bytes, 220 * test::kMegabyte);
+  EXPECT_EQ(planned(input).stages[0].units, 8000);
+}
+
 TEST(PlanGrowing, WhoNamesHowMuchThereIsToBeRoomForGetsThatMuch) {
   PlanInput input = writes_on_card(1799);
   input.stages[0].growing->units = {8000};

@@ -155,6 +155,12 @@ TEST(Possible, TokensAreThoseThatWereAskedFor) {
   LanguageFacts none = facts;
   none.vocabulary = 0;
   EXPECT_FALSE(is_possible(none));
+  LanguageFacts forward = facts;
+  forward.rewinds = -1;
+  EXPECT_FALSE(is_possible(forward));
+  LanguageFacts endless = facts;
+  endless.window_bytes = 1;
+  EXPECT_FALSE(is_possible(endless)) << "a window that nothing is let go behind";
   const StepRequest request{.forks = {},
                             .forgotten = {},
                             .steps = {{.text = 1, .begin = 0, .tokens = {1}, .wishes = {}},

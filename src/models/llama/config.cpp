@@ -412,22 +412,4 @@ Result<Config> Config::read(const TensorFile& file) {
   return config;
 }
 
-std::vector<int64_t> Config::cache_widths() const {
-  std::vector<int64_t> widths;
-  for (const LayerConfig& own : layer) {
-    if (own.writes_keys) {
-      widths.push_back(own.key_width());
-    }
-  }
-  return widths;
-}
-
-uint64_t Config::cache_bytes(DType dtype) const {
-  uint64_t bytes = 0;
-  for (const int64_t columns : cache_widths()) {
-    bytes += 2 * static_cast<uint64_t>(storage_bytes(dtype, columns));
-  }
-  return bytes;
-}
-
 }  // namespace mynah::llama

@@ -109,9 +109,12 @@ struct Config {
   // Of each cache of keys and values, the columns of a key.
   [[nodiscard]] std::vector<int64_t> cache_widths() const;
 
-  // Bytes of a position in the caches, keys and values. Layers that see a window keep all
-  // positions, as others do.
-  [[nodiscard]] uint64_t cache_bytes(DType dtype) const;
+  // Of each cache, `window` where all layers that read it see that, else 0.
+  [[nodiscard]] std::vector<int64_t> cache_windows() const;
+
+  // Bytes of a position, keys and values, in the caches of that window: those that cache_windows()
+  // says it of, or, for 0, those of layers that see everything.
+  [[nodiscard]] uint64_t cache_bytes(DType dtype, int64_t of_window) const;
 
   // Columns of a DeltaNet's queries, or keys; and of its values.
   [[nodiscard]] int64_t delta_key_width() const { return delta_key_heads * delta_columns; }

@@ -191,6 +191,8 @@ KvCache Model::new_cache(int64_t sequences, int64_t capacity, std::optional<DTyp
                              .capacity = capacity,
                              .widths = config_.cache_widths(),
                              .states = config_.states(),
+                             .windows = config_.cache_windows(),
+                             .rewinds = kRewinds,
                              .in_place = true};
   const DType kept = dtype.value_or(cache_dtype());
   const LowerLayers& lower = options_.lower;

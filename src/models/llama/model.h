@@ -64,6 +64,11 @@ class Model final : public TokenModel {
   // Of all that decode with this model.
   [[nodiscard]] StepRunner& steps() const { return *steps_; }
 
+  // Positions that a sequence may be cut back by where layers see a window: guesses, and more than
+  // a short reply, so that one that a template writes otherwise is taken back without reading what
+  // was before it.
+  static constexpr int64_t kRewinds = 256;
+
   // An empty cache for so many sequences of at most `capacity` tokens, kept as `dtype`: by default
   // as the model's precision says. Positions beyond Config::context_length are computed like
   // others.

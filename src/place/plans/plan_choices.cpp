@@ -41,7 +41,7 @@ class Gatherer {
     options_.whole = wish_.whole;
     options_.growing = wish_.growing;
     options_.wanted_units =
-        wish_.growing && wish_.growing->unit_bytes > 0 ? wish_.growing->units.front() : 0;
+        wish_.growing && wish_.growing->grows() ? wish_.growing->units.front() : 0;
     options_.automatic = wanted.automatic;
     options_.allowed = allowed_devices(wanted, budget_);
     for (size_t i = 0; i < options_.allowed.size(); ++i) {
@@ -168,7 +168,7 @@ void add_candidates(const Candidate& candidate, const std::optional<GrowingMemor
   for (const int64_t units : growing->units) {
     Candidate one = candidate;
     one.cost.shrunk = shrunk++;
-    one.units = growing->unit_bytes > 0 ? units : 0;
+    one.units = growing->grows() ? units : 0;
     one.grown_bytes = growing->grown_bytes(units);
     one.bytes += one.grown_bytes +
                  (one.cost.unmeasured > 0 ? growing->unmeasured_bytes : growing->work_bytes);

@@ -72,7 +72,7 @@ TEST_F(LlamaConfig, SizesAreRead) {
   EXPECT_EQ(config->layer[1].head_dim, 4);
   EXPECT_EQ(config->layer[1].key_width(), 8);
   EXPECT_THAT(config->cache_widths(), ElementsAre(8, 8));
-  EXPECT_EQ(config->cache_bytes(DType::F16), 2U * 2U * 8U * 2U);
+  EXPECT_EQ(config->cache_bytes(DType::F16, 0), 2U * 2U * 8U * 2U);
   EXPECT_EQ(config->attention_scale, 0.5F);
   EXPECT_EQ(config->rotary.pairs, RopePairs::Neighbours);
   EXPECT_THAT(config->rotary.frequencies, ElementsAre(1.0, 0.01));
@@ -142,7 +142,7 @@ TEST_F(LlamaConfig, LayersWithoutHeadsOfKeysKeepStates) {
   const auto config = Config::read(file_);
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_THAT(attends(*config), ElementsAre(false, true, false));
-  EXPECT_EQ(config->cache_bytes(DType::F16), 2U * 8U * 2U) << "of one layer";
+  EXPECT_EQ(config->cache_bytes(DType::F16, 0), 2U * 8U * 2U) << "of one layer";
   EXPECT_THAT(config->states(), ElementsAre(32, 32));
   EXPECT_EQ(config->state_bytes(), 2U * 32U * 4U);
   const auto refused = [&](const std::string& key, const MetadataValue& value, ErrorCode code) {
@@ -344,7 +344,9 @@ TEST_F(LlamaConfig, LayersThatShareKeysTakeNoMemoryForThem) {
   const auto config = Config::read(file_);
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_THAT(config->cache_widths(), ElementsAre(16, 32, 16, 32));
-  EXPECT_EQ(config->cache_bytes(DType::F16), 2U * 2U * (16U + 32U + 16U + 32U));
+  EXPECT_THAT(config->cache_windows(), ElementsAre(512, 0, 512, 0));
+  EXPECT_EQ(config->cache_bytes(DType::F16, 512), 2U * 2U * (16U + 16U));
+  EXPECT_EQ(config->cache_bytes(DType::F16, 0), 2U * 2U * (32U + 32U));
   EXPECT_FALSE(config->layer[4].writes_keys);
   EXPECT_EQ(config->layer[4].cache, 2);
   EXPECT_EQ(config->layer[5].cache, 3);

@@ -103,7 +103,9 @@ double tokens_in(const StepRequest& request) {
 
 bool is_possible(const LanguageFacts& facts) {
   return facts.vocabulary > 0 && facts.vocabulary <= kMostTokens && facts.context > 0 &&
-         facts.context <= kMostTokens && facts.trained_context > 0;
+         facts.context <= kMostTokens && facts.trained_context > 0 && facts.rewinds >= 0 &&
+         facts.window >= 0 && facts.window <= kMostTokens &&
+         (facts.window_bytes == 0 || facts.rewinds <= kMostTokens);
 }
 
 bool is_possible(const std::vector<ChosenToken>& chosen, const StepRequest& request,

@@ -18,7 +18,7 @@ void wire(Archive& a, LanguageFile& v) {
 template <class Archive>
 void wire(Archive& a, LanguageFacts& v) {
   a(v.architecture, v.vocabulary, v.trained_context, v.context, v.position_bytes, v.rewinds,
-    v.state_bytes);
+    v.window, v.window_bytes, v.state_bytes);
 }
 
 template <class Archive>

@@ -27,8 +27,8 @@ constexpr uint64_t kBetweenRooms = 256;
 
 class PlacedLanguageSession final : public LanguageModel::Session, private Keeper {
  public:
-  PlacedLanguageSession(std::shared_ptr<LanguageRungs> rungs, bool rewinds)
-      : rungs_(std::move(rungs)), rewinds_(rewinds) {
+  PlacedLanguageSession(std::shared_ptr<LanguageRungs> rungs, LanguageFacts facts)
+      : rungs_(std::move(rungs)), facts_(std::move(facts)) {
     rungs_->add(*this);
   }
 
@@ -65,10 +65,12 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
   }
 
  private:
-  // A text, and how much of it the session of the device has.
+  // A text, how much of it the session of the device has, and the fewest positions that it goes
+  // back to there, beside none.
   struct Text {
     std::vector<int32_t> tokens;
     int64_t there = 0;
+    int64_t from = 0;
   };
 
   // The texts as the request will have them.
@@ -81,10 +83,10 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
       }
       Text forked;
       forked.tokens.assign(from->second.tokens.begin(), from->second.tokens.begin() + fork.length);
-      const int64_t there = from->second.there;
-      if (there == fork.length || (rewinds_ && there > fork.length)) {
+      if (from->second.there >= fork.length && from->second.from <= fork.length) {
         forks_.push_back(fork);
         forked.there = fork.length;
+        forked.from = from->second.from;
       }
       texts_[fork.to] = std::move(forked);
     }
@@ -99,7 +101,8 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
       }
       text.tokens.resize(static_cast<size_t>(step.begin));
       text.tokens.insert(text.tokens.end(), step.tokens.begin(), step.tokens.end());
-      text.there = std::min(text.there, step.begin);
+      text.there = text.from <= step.begin ? std::min(text.there, step.begin) : 0;
+      text.from = text.there > 0 ? text.from : 0;
     }
     return {};
   }
@@ -118,6 +121,7 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
         MYNAH_TRY_STATUS(session_->step(now));
         now = {};
         text.there += count;
+        text.from = std::max(text.from, facts_.goes_back_to(text.there));
       }
     }
     now.steps = request.steps;
@@ -125,6 +129,7 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
     for (const TextStep& step : request.steps) {
       Text& text = texts_.at(step.text);
       text.there = std::ssize(text.tokens);
+      text.from = std::max(text.from, facts_.goes_back_to(text.there));
     }
     return chosen;
   }
@@ -147,6 +152,7 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
     forks_.clear();
     for (auto& [number, text] : texts_) {
       text.there = 0;
+      text.from = 0;
     }
   }
 
@@ -157,7 +163,7 @@ class PlacedLanguageSession final : public LanguageModel::Session, private Keepe
   }
 
   std::shared_ptr<LanguageRungs> rungs_;
-  bool rewinds_;      // LanguageFacts::rewinds
+  LanguageFacts facts_;
   std::mutex mutex_;  // of who has no rung in use: the model may be let go meanwhile
   std::shared_ptr<const LanguageModel> model_;  // that session_ is of
   std::unique_ptr<LanguageModel::Session> session_;
@@ -178,7 +184,7 @@ class PlacedLanguage final : public LanguageModel {
   [[nodiscard]] const LanguageFacts& facts() const override { return facts_; }
 
   [[nodiscard]] std::unique_ptr<Session> session() const override {
-    return std::make_unique<PlacedLanguageSession>(rungs_, facts_.rewinds);
+    return std::make_unique<PlacedLanguageSession>(rungs_, facts_);
   }
 
  private:
