@@ -143,6 +143,7 @@ Result<Took> write(ChatModel& chat, const TimedModel& timed, const ChatRequest& 
   std::vector<double> took(replies.size());
   {
     std::vector<std::jthread> all;
+    all.reserve(replies.size());
     for (size_t i = 0; i < replies.size(); ++i) {
       all.emplace_back([&, i] {
         ChatRequest own = request;

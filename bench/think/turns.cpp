@@ -22,6 +22,7 @@ constexpr int64_t kClause = 16;  // of twelve words
 
 std::vector<int32_t> some_tokens(int64_t count, int64_t vocabulary, int64_t salt) {
   std::vector<int32_t> tokens;
+  tokens.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     tokens.push_back(static_cast<int32_t>((i * 7919 + 17 * salt + 5) % vocabulary));
   }
