@@ -54,6 +54,7 @@ class LlamaConfig : public testing::Test {
 
   static std::vector<bool> attends(const Config& config) {
     std::vector<bool> all;
+    all.reserve(config.layer.size());
     for (const LayerConfig& own : config.layer) {
       all.push_back(own.attends);
     }
@@ -122,6 +123,7 @@ TEST_F(LlamaConfig, SizesThatCannotBeAreRefused) {
 
 std::vector<bool> windows(const Config& config) {
   std::vector<bool> windows;
+  windows.reserve(config.layer.size());
   for (const LayerConfig& layer : config.layer) {
     windows.push_back(layer.sees_window);
   }
