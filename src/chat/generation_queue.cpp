@@ -180,6 +180,9 @@ std::vector<int64_t> GenerationQueue::forks_of(const Writing& writing) const {
   std::vector<int64_t> forks = task.forks;
   forks.push_back(kept_.alike(task.owner, task.prompt));
   const int64_t last_fork = std::ssize(task.prompt) - least_piece();
+  if (model_->facts().rewinds > 0 && task.forks.empty()) {
+    forks.push_back(last_fork);  // a raw text's, which names none
+  }
   for (int64_t& position : forks) {
     position = std::max<int64_t>(0, std::min(position, last_fork));
     position -= position % limits_.cuts;

@@ -1,6 +1,7 @@
 // What is asked of models whose layers see windows, and which let go of what is behind them:
 // FakeLanguage refuses to go back too far, and a real one says otherwise where something is
 // missing.
+#include <future>
 #include <random>
 #include <string>
 #include <vector>
@@ -99,6 +100,45 @@ TEST(Windows, WhatTwoPromptsBeganWithIsKeptForAThird) {
     const Written written = write(queue, std::move(task));
     EXPECT_EQ(written.tokens, FakeLanguage::continued(prompt, 6));
     EXPECT_EQ(written.result.cached_tokens, i < 2 ? 0 : 400) << i;
+  }
+}
+
+// A text that is completed and names nothing to go back to.
+TEST(Windows, ARawTextGoesOnAnotherWayBehindItsPrompt) {
+  const auto model = model_with_windows();
+  GenerationQueue queue(model, limits());
+  auto text = prompt_of(3, 1000);
+  (void)write(queue, task_of(text, 500, "me"));
+  append(text, prompt_of(4, 30));
+  const Written written = write(queue, task_of(text, 10, "me"));
+  EXPECT_EQ(written.tokens, FakeLanguage::continued(text, 10));
+  EXPECT_GE(written.result.cached_tokens, 1000 - 2 * limits().cuts);
+}
+
+// They wait for what another is reading, or fork it while it is written, where it can go back.
+TEST(Windows, TextsThatBeginAlikeAreWrittenSideBySide) {
+  const auto model = model_with_windows();
+  GenerationQueue queue(model, limits());
+  std::mt19937 random(5);
+  for (uint32_t round = 0; round < 20; ++round) {
+    const auto beginning = prompt_of(round, 20 + random() % 600);
+    std::vector<std::vector<int32_t>> wanted;
+    std::vector<std::future<Written>> all;
+    for (uint32_t i = 0; i < 8; ++i) {
+      auto prompt = beginning;
+      append(prompt, prompt_of(1000 + i, random() % 3 * 40));
+      GenerationTask task = task_of(prompt, static_cast<int64_t>(1 + random() % 150), "me");
+      if (random() % 2 == 0) {
+        task.forks = {std::ssize(beginning)};
+      }
+      wanted.push_back(FakeLanguage::continued(prompt, task.options.most_tokens));
+      all.push_back(std::async(std::launch::async, [&queue, task = std::move(task)]() mutable {
+        return write(queue, std::move(task));
+      }));
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      ASSERT_EQ(all[i].get().tokens, wanted[i]) << round << ", " << i;
+    }
   }
 }
 

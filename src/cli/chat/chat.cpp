@@ -240,11 +240,10 @@ Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
   return request;
 }
 
-Result<Conversation> ChatCommand::begin(ChatModel& model, ChatRequest base,
-                                        std::optional<Json> loaded) const {
+Result<Conversation> ChatCommand::begin(ChatModel& model, ChatRequest base, Json loaded) const {
   Conversation conversation(model, std::move(base), system_);
-  if (loaded) {
-    MYNAH_TRY_STATUS(conversation.load(*std::move(loaded), load_));
+  if (!loaded.is_null()) {
+    MYNAH_TRY_STATUS(conversation.load(std::move(loaded), load_));
     if (!system_.empty()) {
       conversation.set_system(system_);
     }
@@ -309,7 +308,7 @@ Result<int> ChatCommand::run(Context& context) {
   if (alternatives_ && !context.json) {
     return fail(ErrorCode::Usage, "--logprobs: wanted --json beside it");
   }
-  std::optional<Json> loaded;
+  Json loaded;
   if (!load_.empty()) {
     MYNAH_TRY(loaded, read_messages(load_));
   }

@@ -24,9 +24,10 @@ class ChatCommand : public Command {
   [[nodiscard]] Result<ChatRequest> base_request(const ToolsFile& tools) const;
   // The question of the command line and of a pipe; "": there is none.
   [[nodiscard]] Result<std::string> question(Context& context) const;
-  // What was said before the first question: `loaded` is of --load.
+  // What was said before the first question. `loaded`: the messages of --load; null: it begins
+  // here.
   [[nodiscard]] Result<Conversation> begin(ChatModel& model, ChatRequest base,
-                                           std::optional<Conversation::Json> loaded) const;
+                                           Conversation::Json loaded) const;
   Result<int> answer(Context& context, const engine::OpenedChat& opened, Conversation conversation,
                      const std::string& question) const;
   Result<int> converse(Context& context, const engine::OpenedChat& opened,
