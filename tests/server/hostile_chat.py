@@ -198,10 +198,12 @@ class Checks:
 
     def check_h_owners_without_end(self):
         """What a conversation is shared within is as long as a client likes, and kept with it."""
-        before = self.watched.memory_mb()
         keys = [(f"key {i}", chat(messages=said(f"{i} " + "word " * 40), prompt_cache_key=f"{i}" + "k" * (2 << 20), user="u" * (2 << 20), max_tokens=1), (200, 400)) for i in range(40)]
+        self.send_all(keys[:2])
+        before = self.watched.memory_mb()
         self.send_all(keys)
-        assert (grown := self.watched.memory_mb() - before) < 64, f"{grown:.0f} MB are kept of who asked"
+        # Their texts are kept, 1.4 MB each; who asked would be 4 MB more.
+        assert (grown := self.watched.memory_mb() - before) < 128, f"{grown:.0f} MB are kept of who asked"
 
     def check_i_ollamas(self):
         for path, bodies in bad_ollama():
