@@ -72,6 +72,8 @@ TEST(SideBySide, TextsOfOnePromptAreThoseOfEachAloneAndReadItOnce) {
     const auto done = texts[i].done.get();
     ASSERT_TRUE(done) << done.error().message;
     EXPECT_EQ(done->cached_tokens, i == 0 ? 0 : 300 - kPromptRows);
+  }
+  for (uint64_t i = 0; i < kChoices; ++i) {
     GenerationQueue alone(std::make_shared<FakeLanguage>(4096, true), without_guesses());
     AskedText one;
     ask(alone, choice_of(prompt, i, kTokens), one);

@@ -1,5 +1,6 @@
 // Language models over HTTP, by a tiny one: OpenAI's interface and ollama's.
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -484,7 +485,10 @@ TEST_F(ChatServer, TheModelIsListedLoadedAndCounted) {
   EXPECT_THAT(get("/api/ps"),
               AllOf(HasSubstr(R"("name":"tiny:latest")"), HasSubstr(R"("family":"llama")")));
   const OrderedJson told = this->told("/v1/chat/completions", conversation(R"("max_tokens": 3)"));
-  EXPECT_THAT(get("/v1/queue"), HasSubstr(R"("running":{"hear":0,"speak":0,"write":0,"embed":0})"));
+  // A request is over when its thread is, after its answer.
+  while (!get("/v1/queue").contains(R"("running":{"hear":0,"speak":0,"write":0,"embed":0})")) {
+    std::this_thread::yield();
+  }
   EXPECT_THAT(get("/health/ready"), HasSubstr(R"("models":1)"));
   const std::string metrics = get("/metrics");
   EXPECT_THAT(metrics, HasSubstr("mynah_tokens_total{kind=\"written\"} 3\n"));
