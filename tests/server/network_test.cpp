@@ -404,9 +404,7 @@ TEST_F(Serving, WhoTakesNothingGoesWhereOthersFindNoThread) {
 }
 
 TEST_F(Serving, WhoHasManyThreadsLosesNoneOfOthers) {
-  NetworkOptions options;
-  options.most_requests = 5;
-  serve(std::move(options));
+  serve({.most_requests = 5});
   const auto ask = [&](const std::string& path, const std::string& owner) {
     Client asking = client();
     asking.send("GET " + path + " HTTP/1.1\r\nOwner: " + owner + "\r\n\r\n");
@@ -416,11 +414,9 @@ TEST_F(Serving, WhoHasManyThreadsLosesNoneOfOthers) {
   waited_for_longest.until("\r\n\r\n");
   const std::array crowd = {ask("/flood", "a"), ask("/wait", "a"), ask("/wait", "a")};
   front_.await_waiting(2);
-  const auto is_answered = [&](const std::string& owner) {
-    return ask("/echo", owner).answer().first.starts_with("HTTP/1.1 200 ");
-  };
-  while (!is_answered("a")) {
-    while (!is_answered("c")) {  // the thread of its last request may not have ended yet
+  while (!ask("/echo", "a").answer().first.starts_with("HTTP/1.1 200 ")) {
+    // The thread of its last request may not have ended yet.
+    while (!ask("/echo", "c").answer().first.starts_with("HTTP/1.1 200 ")) {
     }
   }
   EXPECT_THAT(front_.await_ended(1), ::testing::ElementsAre("flooda"));
