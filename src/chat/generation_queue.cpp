@@ -297,8 +297,8 @@ int64_t GenerationQueue::under_way() const {
   return all.total();
 }
 
-SharedBeginning GenerationQueue::beginning_beside(const Writing& writing) const {
-  SharedBeginning longest;
+KeptTexts::Found GenerationQueue::beginning_beside(const Writing& writing) const {
+  KeptTexts::Found longest;
   if (writing.task.owner.empty() || model_->facts().rewinds == 0) {
     return longest;
   }
@@ -308,11 +308,14 @@ SharedBeginning GenerationQueue::beginning_beside(const Writing& writing) const 
       const auto there = std::span(one->tokens).first(static_cast<size_t>(one->there));
       const int64_t alike = std::ranges::mismatch(beginning, there).in1 - beginning.begin();
       if (alike > longest.length && alike >= one->from) {
-        longest = {.text = one->text, .length = alike};
+        longest = {.number = one->text,
+                   .length = alike,
+                   .from = one->from,
+                   .beginning = {.text = one->text, .length = alike}};
       }
     }
   }
-  return longest.length < KeptTexts::kShortest ? SharedBeginning() : longest;
+  return longest.length < KeptTexts::kShortest ? KeptTexts::Found() : longest;
 }
 
 void GenerationQueue::admit() {
@@ -322,7 +325,7 @@ void GenerationQueue::admit() {
       return;  // all of them gain by waiting
     }
     WritingRef writing = *next;
-    const SharedBeginning beside = beginning_beside(*writing);
+    const KeptTexts::Found beside = beginning_beside(*writing);
     const int64_t tokens = under_way() + std::ssize(writing->tokens) - beside.length;
     if (!writing_.empty() && tokens > limits_.kept_tokens) {
       return;  // it has room when another has ended
@@ -339,30 +342,29 @@ void GenerationQueue::admit() {
   }
 }
 
-void GenerationQueue::begin_as_others(Writing& writing, const SharedBeginning& beside) {
+void GenerationQueue::begin_as_others(Writing& writing, const KeptTexts::Found& beside) {
   const std::string& owner = writing.task.owner;
   if (owner.empty()) {
     return;
   }
   const std::string& conversation = writing.task.conversation;
   auto change = kept_.find_change(owner, conversation, writing.task.prompt);
-  const auto kept = kept_.find(owner, conversation, shareable(writing), beside.length);
-  writing.beginning = kept ? kept->beginning : beside;
-  writing.there = kept ? kept->length : beside.length;
-  const auto other =
-      std::ranges::find(writing_, beside.text, [](const WritingRef& one) { return one->text; });
-  writing.from = kept ? kept->from : other != writing_.end() ? (*other)->from : 0;
-  writing.result.cached_tokens = writing.there;
-  if (kept && kept->whole) {
-    writing.text = kept->number;
-  } else if (writing.there > 0) {
-    forks_.push_back({.from = writing.beginning.text, .to = writing.text, .length = writing.there});
+  const KeptTexts::Found found =
+      kept_.find(owner, conversation, shareable(writing), beside.length).value_or(beside);
+  writing.beginning = found.beginning;
+  writing.there = found.length;
+  writing.from = found.from;
+  writing.result.cached_tokens = found.length;
+  if (found.whole) {
+    writing.text = found.number;
+  } else if (found.length > 0) {
+    forks_.push_back({.from = found.number, .to = writing.text, .length = found.length});
   }
-  if (kept && !kept->whole && writing.foreseen && kept->own && !kept->stays &&
+  if (!found.whole && writing.foreseen && found.own && !found.stays &&
       model_->facts().rewinds > 0) {
     // What is foreseen is what becomes of that one.
-    kept_.remove(kept->number);
-    forgotten_.push_back(kept->number);
+    kept_.remove(found.number);
+    forgotten_.push_back(found.number);
   }
   if (change && std::ssize(writing.tokens) - writing.there >= change->alike_behind) {
     writing.result.change = std::move(change);

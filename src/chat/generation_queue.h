@@ -215,15 +215,16 @@ class GenerationQueue {
   [[nodiscard]] std::span<const int32_t> shareable(const Writing& writing) const;
   // Tokens of all texts under way, those that they share once; wants the lock.
   [[nodiscard]] int64_t under_way() const;
-  // What a text under way has read of what this one begins with, the most of all; wants the lock.
-  [[nodiscard]] SharedBeginning beginning_beside(const Writing& writing) const;
+  // What a text under way has read of what this one begins with, the most of all, as if it were
+  // kept; a length of 0: none has; wants the lock.
+  [[nodiscard]] KeptTexts::Found beginning_beside(const Writing& writing) const;
   // Has the next of what was foreseen wait; wants the lock, and lets go of it meanwhile.
   void admit_foreseen(std::unique_lock<std::mutex>& lock);
   // Whether somebody waits for a text; wants the lock.
   [[nodiscard]] bool somebody_waits() const;
   // Shares what a text of its owner began with: one that is kept, or one under way, which has
   // `beside` of it; wants the lock.
-  void begin_as_others(Writing& writing, const SharedBeginning& beside);
+  void begin_as_others(Writing& writing, const KeptTexts::Found& beside);
   // Takes out those who do not want their text any more; wants the lock.
   [[nodiscard]] std::vector<WritingRef> take_stopped();
   [[nodiscard]] std::vector<Part> choose_parts() const;

@@ -18,12 +18,12 @@ double product(std::span<const float> a, std::span<const float> b) {
 }  // namespace
 
 NearestTexts::NearestTexts(std::vector<float> asked, size_t most)
-    : asked_(std::move(asked)), most_(most) {}
+    : asked_(std::move(asked)), asked_square_(product(asked_, asked_)), most_(most) {}
 
 void NearestTexts::add(size_t number, std::string_view text, std::span<const float> vector) {
   MYNAH_CHECK(vector.size() == asked_.size(), "vectors that are compared are as long");
   const double cosine =
-      product(asked_, vector) / std::sqrt(product(asked_, asked_) * product(vector, vector));
+      product(asked_, vector) / std::sqrt(asked_square_ * product(vector, vector));
   if (!std::isfinite(cosine)) {
     return;
   }

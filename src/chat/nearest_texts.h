@@ -30,6 +30,7 @@ class NearestTexts {
 
  private:
   std::vector<float> asked_;
+  double asked_square_;  // of its length
   size_t most_;
   std::vector<NearText> found_;
 };

@@ -46,10 +46,7 @@ bool ends_repeating(std::string_view text) {
     known += backwards[known] == next ? 1 : 0;
     border[length] = known;
     const size_t run = length - known;
-    if (run > kLongestRun) {
-      continue;
-    }
-    if (length < kLeastBytes || length < run * kLeastTimes) {
+    if (run > kLongestRun || length < kLeastBytes || length < run * kLeastTimes) {
       continue;
     }
     if (std::exchange(counted, run) != run) {
