@@ -69,8 +69,8 @@ Result<Json> call_of(const Json& call, size_t message) {
     const auto text = arguments.get<std::string>();
     if (text.empty()) {
       arguments = Json::object();
-    } else if (parse_json(text, "arguments")) {
-      arguments = Json::parse(text, nullptr, false);  // once more, as that forgets the order
+    } else if (auto read = parse_ordered_json(text, "arguments")) {
+      arguments = *std::move(read);
     }
   }
   return whole;

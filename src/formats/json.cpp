@@ -136,14 +136,23 @@ std::optional<MetadataValue> scalar_metadata(const Json& value) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Result<Json> parse_json(std::string_view text, std::string_view file) {
+template <class Kind>
+Result<Kind> parse_as(std::string_view text, std::string_view file) {
   Inspector inspector(text.size());
   if (!Json::sax_parse(text, &inspector)) {
     return fail(ErrorCode::InvalidInput, fmt::format("{}: {}", file, inspector.complaint()));
   }
-  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return Kind::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, std::string_view file) {
+  return parse_as<Json>(text, file);
+}
+
+Result<nlohmann::ordered_json> parse_ordered_json(std::string_view text, std::string_view file) {
+  return parse_as<nlohmann::ordered_json>(text, file);
 }
 
 void add_json_metadata(const Json& value, const std::string& prefix,

@@ -19,6 +19,10 @@ inline constexpr int kMaxJsonDepth = 64;
 // Parses UTF-8 JSON. `file` names it in the error, which says at which byte and what is wrong.
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, std::string_view file);
 
+// The same with the members of each object in the order in which they were written.
+[[nodiscard]] Result<nlohmann::ordered_json> parse_ordered_json(std::string_view text,
+                                                                std::string_view file);
+
 // Adds the values of `value` to `metadata` under `prefix`: an object's as PREFIX.key (KEY where
 // the prefix is empty), level by level; arrays of one kind as vectors, arrays of integer arrays
 // flattened, any other array as its JSON text; null as nothing. Keys that are already there stay as

@@ -164,11 +164,11 @@ Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_to
 
 Result<Json> read_messages(const std::string& file) {
   MYNAH_TRY(const std::string text, read_text_file(file));
-  MYNAH_TRY(const auto read, parse_json(text, file));
+  MYNAH_TRY(Json read, parse_ordered_json(text, file));
   if (!read.is_array()) {
     return fail(ErrorCode::InvalidInput, file + ": wanted a conversation as /save writes it");
   }
-  return Json::parse(text, nullptr, false);  // once more, as that forgets the order
+  return read;
 }
 
 }  // namespace mynah::cli

@@ -72,8 +72,7 @@ Result<ToolsFile> ToolsFile::parse(const std::string& text, const std::string& n
   const auto refuse = [&](const std::string& what) {
     return fail(ErrorCode::InvalidInput, fmt::format("{}: {}", name, what));
   };
-  MYNAH_TRY(const auto read, parse_json(text, name));
-  Json list = Json::parse(text, nullptr, false);  // once more, as that forgets the order
+  MYNAH_TRY(Json list, parse_ordered_json(text, name));
   if (list.is_object()) {
     list = list.contains("tools") ? Json(list["tools"]) : Json::array({list});
   }

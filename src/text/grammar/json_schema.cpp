@@ -201,8 +201,8 @@ Result<Grammar> grammar_of_json_schema(const nlohmann::ordered_json& schema,
 }
 
 Result<Grammar> parse_json_schema(std::string_view schema, const SchemaOptions& options) {
-  MYNAH_TRY_STATUS(parse_json(schema, "schema"));  // says what is wrong, and forgets the order
-  return grammar_of_json_schema(Json::parse(schema, nullptr, /*allow_exceptions=*/false), options);
+  MYNAH_TRY(const nlohmann::ordered_json read, parse_ordered_json(schema, "schema"));
+  return grammar_of_json_schema(read, options);
 }
 
 Grammar grammar_of_json_object() {
