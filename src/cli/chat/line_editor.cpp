@@ -237,14 +237,16 @@ void LineEditor::keep(const std::string& text) {
 }
 
 std::optional<char> LineEditor::read_key(const std::string& question) {
-  show(question);
   termios before{};
   const bool is_terminal = ::tcgetattr(STDIN_FILENO, &before) == 0;
   if (is_terminal) {
+    // Before the question is shown: what was typed ahead answers nothing, what is typed on seeing
+    // it does.
     termios raw = before;
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
   }
+  show(question);
   bool interrupted = false;
   const auto key = wait_for_byte(*state_->interrupts, interrupted);
   if (is_terminal) {
