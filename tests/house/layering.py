@@ -5,7 +5,7 @@ import sys
 
 # From the ground up. A folder includes itself and what stands above it here.
 ORDER = ("base gpu tensor ops backend/ref backend/cpu backend/cuda formats doctor audio text nn models store speech chat "
-         "place engine jobs matrix pipeline server cli").split()
+         "place engine jobs talk matrix pipeline server cli").split()
 
 # Narrower than the order: these see nothing but what is listed, and themselves.
 ONLY = {
@@ -18,6 +18,7 @@ ONLY = {
 # Folders of a room, from its ground up; files that stand in the room itself see all of them.
 INSIDE = {
     "place": "terms wire elsewhere workers discovery plans proofs state kinds".split(),
+    "talk": "memory tools organs turns loop".split(),
     "server": "http access net metrics models operation hear jobs speak chat elsewhere compat wyoming realtime page".split(),
     "cli": "command files models placement hear speak chat serve doctor".split(),
 }
