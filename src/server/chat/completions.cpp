@@ -158,7 +158,7 @@ void answer_whole(const CompletionRequest& request, const Writing& writing,
   name_writing(request, writing, head);
   fill_json(exchange, head);
   WholeReplies taker;
-  const auto replies = write_replies(request, writing, taker, exchange);
+  const auto replies = write_replies(request, writing, taker, asker_of(exchange));
   if (!replies) {
     const WriteError& error = replies.error();
     exchange.answer(openai_error(error.error, error.field, error.code));
@@ -189,7 +189,7 @@ void answer_in_events(const CompletionRequest& request, const Writing& writing,
   name_writing(request, writing, head);
   fill_events(exchange, head, board);
   StreamedReplies taker(answer, request, exchange, std::move(head));
-  const auto replies = write_replies(request, writing, taker, exchange);
+  const auto replies = write_replies(request, writing, taker, asker_of(exchange));
   if (replies) {
     taker.end(*replies);
   } else {

@@ -168,7 +168,7 @@ void respond(const HearingParts& parts, Exchange& exchange) {
     fill_json(exchange, head);
   }
   ResponseAnswer answer(*request, *writing, exchange, std::move(head));
-  auto written = write_replies(completion, *writing, answer, exchange);
+  auto written = write_replies(completion, *writing, answer, asker_of(exchange));
   if (!written) {
     WriteError& error = written.error();
     error.field = error.field == "messages" ? "input" : error.field;

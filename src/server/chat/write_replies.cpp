@@ -154,10 +154,14 @@ std::string refused_part(const CompletionRequest& request, const Error& error) {
 
 }  // namespace
 
+Asker asker_of(const Exchange& exchange) {
+  return {.owner = exchange.head().owner, .stop = exchange.stop()};
+}
+
 std::expected<std::vector<WrittenReply>, WriteError> write_replies(const CompletionRequest& request,
                                                                    const Writing& writing,
                                                                    ReplyTaker& taker,
-                                                                   Exchange& exchange) {
+                                                                   const Asker& asker) {
   ChatModel& model = writing.chat();
   const int64_t vocabulary = model.facts().vocabulary;
   const std::vector<TokenBias>& bias = request.chat.choice.sampling.logit_bias;
@@ -174,7 +178,7 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
   CompletionRequest one = request;
   // Nobody finds what was read for the owner of another key. A conversation's digest, as it is kept
   // with each text and may be as long as a client likes.
-  one.chat.owner = json_text({exchange.head().owner});
+  one.chat.owner = json_text({asker.owner});
   one.chat.conversation = sha256_hex(std::as_bytes(std::span(request.chat.conversation)));
   std::ranges::for_each(one.notes, [&](const ReplyNote& note) { taker.on_note(note); });
   const int count = request.replies * std::max(1, static_cast<int>(request.texts.size()));
@@ -183,8 +187,8 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
   for (int number = 0; number < count; ++number) {
     observers.push_back(&replies.emplace_back(one, writing, number, taker));
   }
-  const auto written = one.goes_on() ? model.go_on(one.texts, one.chat, observers, exchange.stop())
-                                     : model.replies(one.chat, observers, exchange.stop());
+  const auto written = one.goes_on() ? model.go_on(one.texts, one.chat, observers, asker.stop)
+                                     : model.replies(one.chat, observers, asker.stop);
   if (!written) {
     const bool too_long = std::ranges::any_of(replies, &OneReply::is_too_long);
     std::string field =

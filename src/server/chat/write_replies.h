@@ -3,6 +3,7 @@
 
 #include <expected>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,15 @@ struct WriteError {
   std::string code;   // for programs; "": that of the error
 };
 
+// For whom replies are written.
+struct Asker {
+  std::string owner;     // the key's name; "": none was wanted
+  std::stop_token stop;  // the client left, or wants no more
+};
+
+// Who asks by a request.
+[[nodiscard]] Asker asker_of(const Exchange& exchange);
+
 // Writes as many replies as are asked for to each text, side by side as ChatModel::replies() has
 // it. What was told before an error stays, and the first error ends them all. InvalidInput with the
 // code context_length_exceeded where a prompt has no room, and nothing is written; else as
@@ -60,7 +70,7 @@ struct WriteError {
 std::expected<std::vector<WrittenReply>, WriteError> write_replies(const CompletionRequest& request,
                                                                    const Writing& writing,
                                                                    ReplyTaker& taker,
-                                                                   Exchange& exchange);
+                                                                   const Asker& asker);
 
 // Names the model, where it computes, and what of the request does nothing.
 void name_writing(const CompletionRequest& request, const Writing& writing, Response& response);

@@ -246,7 +246,7 @@ void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& excha
   if (completion.stream) {
     head.type = "application/x-ndjson";
     Lines lines(answer, exchange, std::move(head));
-    const auto written = write_replies(completion, *writing, lines, exchange);
+    const auto written = write_replies(completion, *writing, lines, asker_of(exchange));
     if (written) {
       exchange.end();
     } else {
@@ -255,7 +255,7 @@ void write(Service& service, OllamaForm form, ParseOllama parse, Exchange& excha
     return;
   }
   WholeReplies taker;
-  const auto written = write_replies(completion, *writing, taker, exchange);
+  const auto written = write_replies(completion, *writing, taker, asker_of(exchange));
   if (!written) {
     exchange.answer(ollama_error(written.error().error));
     return;
