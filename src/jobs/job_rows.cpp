@@ -11,11 +11,6 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 
-// What is deleted is overwritten. A commit is on the disk when it returns.
-constexpr const char* kSettings =
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
-    "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA busy_timeout=5000;";
-
 constexpr const char* kTables =
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE jobs("
@@ -70,7 +65,7 @@ Result<Statement> select_renditions(const Database& database) {
 }  // namespace
 
 Status prepare_tables(const Database& database) {
-  MYNAH_TRY_STATUS(database.execute(kSettings));
+  MYNAH_TRY_STATUS(database.keep_safely());
   MYNAH_TRY(Statement version, database.prepare("PRAGMA user_version"));
   MYNAH_TRY(const bool has_version, version.step());
   const int64_t found = has_version ? version.integer(0) : 0;
@@ -84,19 +79,6 @@ Status prepare_tables(const Database& database) {
     return {};
   }
   return database.in_transaction([&database] { return database.execute(kTables); });
-}
-
-std::string find_damage(const Database& database) {
-  auto check = database.prepare("PRAGMA integrity_check(1)");
-  if (!check) {
-    return check.error().message;
-  }
-  const auto row = check->step();
-  if (!row) {
-    return row.error().message;
-  }
-  std::string said = *row ? check->text(0) : std::string();
-  return said == "ok" ? std::string() : said;
 }
 
 Result<Statement> select_jobs(const Database& database, const std::string& where) {

@@ -4,16 +4,13 @@
 #include <string>
 
 #include "jobs/job.h"
-#include "jobs/sqlite.h"
+#include "store/sqlite.h"
 
 namespace mynah::jobs {
 
 // Settings and tables of a database that is new, or known. Unsupported where a newer mynah wrote
 // it.
 Status prepare_tables(const Database& database);
-
-// The first fault that SQLite finds; "": none.
-[[nodiscard]] std::string find_damage(const Database& database);
 
 // "SELECT ... FROM jobs " + `where`, for read_job().
 Result<Statement> select_jobs(const Database& database, const std::string& where);

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "jobs/journal.h"
-#include "jobs/sqlite.h"
 #include "jobs/state_folder.h"
 #include "jobs/uploads.h"
+#include "store/sqlite.h"
 
 namespace mynah::jobs {
 

@@ -1,19 +1,9 @@
 #include "jobs/salvage.h"
 
-#include <cerrno>
-#include <cstring>
-#include <ctime>
-#include <filesystem>
-#include <system_error>
-
-#include <fmt/format.h>
-
 #include "jobs/job_rows.h"
 
 namespace mynah::jobs {
 namespace {
-
-namespace fs = std::filesystem;
 
 void take_over(const Database& from, const Database& into, Job job, Salvaged& salvaged) {
   std::vector<Rendition> renditions;
@@ -62,25 +52,6 @@ Salvaged salvage(const std::string& path, const Database& into) {
     read_from(*from, "NOT INDEXED ORDER BY number DESC", into, salvaged);
   }
   return salvaged;
-}
-
-Result<std::string> move_aside(const std::string& path) {
-  std::string aside;
-  std::error_code error;
-  for (int i = 1; aside.empty() || fs::exists(aside, error); ++i) {
-    aside = fmt::format("{}.damaged-{}", path, i);
-  }
-  for (const char* ending : {"", "-wal", "-shm"}) {
-    if (fs::exists(path + ending, error)) {
-      fs::rename(path + ending, aside + ending, error);
-      if (error) {
-        return fail(
-            ErrorCode::Environment,
-            fmt::format("{} is damaged and cannot be moved aside: {}", path, error.message()));
-      }
-    }
-  }
-  return aside;
 }
 
 }  // namespace mynah::jobs

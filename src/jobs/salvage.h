@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "jobs/sqlite.h"
+#include "store/sqlite.h"
 
 namespace mynah::jobs {
 
@@ -14,9 +14,5 @@ struct Salvaged {
 
 // Takes over what can be read of the database at `path` into one that is new.
 Salvaged salvage(const std::string& path, const Database& into);
-
-// Moves a database and SQLite's files beside it to a name of their own, in the same folder. The
-// name.
-Result<std::string> move_aside(const std::string& path);
 
 }  // namespace mynah::jobs

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "jobs/job_rows.h"
 #include "jobs/salvage.h"
@@ -14,23 +13,6 @@ namespace {
 
 std::string uploads_of(const std::string& folder) {
   return folder + "/uploads";
-}
-
-// The folder, which nobody else may look into.
-Status prepare_folder(const std::string& folder) {
-  for (const std::string& path : {folder, uploads_of(folder)}) {
-    Status made = make_folders(path);
-    if (made && ::chmod(path.c_str(), 0700) != 0) {
-      made = fail(ErrorCode::Io, path + " belongs to somebody else");
-    }
-    if (made && ::access(path.c_str(), R_OK | W_OK | X_OK) != 0) {
-      made = fail(ErrorCode::Io, path + " may not be written to");
-    }
-    if (!made) {
-      return fail(ErrorCode::Environment, made.error().message);
-    }
-  }
-  return {};
 }
 
 Result<FileLock> lock_folder(const std::string& folder) {
@@ -55,12 +37,12 @@ Result<Database> open_database(const JournalOptions& options) {
     if (!prepared && prepared.error().code != ErrorCode::Io) {
       return std::unexpected(prepared.error());
     }
-    damage = prepared ? find_damage(database) : prepared.error().message;
+    damage = prepared ? database.find_damage() : prepared.error().message;
     if (damage.empty()) {
       return database;
     }
   }
-  MYNAH_TRY(const std::string aside, move_aside(path));
+  MYNAH_TRY(const std::string aside, move_database_aside(path));
   MYNAH_TRY(Database fresh, Database::open(path));
   MYNAH_TRY_STATUS(prepare_tables(fresh));
   const Salvaged salvaged = salvage(aside, fresh);
@@ -83,7 +65,9 @@ Result<int64_t> last_time(const Database& database) {
 }  // namespace
 
 Result<StateFolder> open_state_folder(const JournalOptions& options) {
-  MYNAH_TRY_STATUS(prepare_folder(options.folder));
+  for (const std::string& path : {options.folder, uploads_of(options.folder)}) {
+    MYNAH_TRY_STATUS(make_private_folder(path));
+  }
   MYNAH_TRY(FileLock lock, lock_folder(options.folder));
   MYNAH_TRY(Database database, open_database(options));
   if (options.most_bytes > 0) {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "jobs/journal.h"
-#include "jobs/sqlite.h"
 #include "store/files.h"
+#include "store/sqlite.h"
 
 namespace mynah::jobs {
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -59,6 +60,20 @@ Status make_folders(const std::string& path) {
   fs::create_directories(path, error);
   if (error) {
     return fail(ErrorCode::Io, fmt::format("cannot make the folder {}: {}", path, error.message()));
+  }
+  return {};
+}
+
+Status make_private_folder(const std::string& path) {
+  Status made = make_folders(path);
+  if (made && ::chmod(path.c_str(), 0700) != 0) {
+    made = fail(ErrorCode::Io, path + " belongs to somebody else");
+  }
+  if (made && ::access(path.c_str(), R_OK | W_OK | X_OK) != 0) {
+    made = fail(ErrorCode::Io, path + " may not be written to");
+  }
+  if (!made) {
+    return fail(ErrorCode::Environment, made.error().message);
   }
   return {};
 }

@@ -13,6 +13,10 @@ namespace mynah {
 // Makes a folder and its parents. "" is the one that the process is in.
 Status make_folders(const std::string& path);
 
+// The same of one that nobody else may look into. Environment where it is somebody else's or may
+// not be written to.
+Status make_private_folder(const std::string& path);
+
 // The whole of a small text file. ErrorCode::NotFound where there is none.
 Result<std::string> read_text_file(const std::string& path, uint64_t limit_bytes = 64U << 20U);
 

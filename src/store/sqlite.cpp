@@ -1,7 +1,9 @@
-#include "jobs/sqlite.h"
+#include "store/sqlite.h"
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -10,7 +12,7 @@
 
 #include "base/unique_fd.h"
 
-namespace mynah::jobs {
+namespace mynah {
 namespace {
 
 // What SQLite's code means for whoever asks.
@@ -31,8 +33,7 @@ std::unexpected<Error> sqlite_failure(int code, sqlite3* database, const std::st
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return fail(ErrorCode::Io,
-                  fmt::format("{} is damaged ({}): start mynah serve again, which saves what can "
-                              "be read",
+                  fmt::format("{} is damaged ({}): start mynah again, which saves what can be read",
                               path, said));
     default:
       return fail(ErrorCode::Io, fmt::format("{}: {}", path, said));
@@ -106,8 +107,8 @@ void Database::Closer::operator()(sqlite3* database) const {
 Result<Database> Database::open(const std::string& path) {
   // SQLite gives its other files the permissions of this one.
   if (const UniqueFd made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)); !made) {
-    return mynah::fail(ErrorCode::Environment,
-                       fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+    return fail(ErrorCode::Environment,
+                fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   }
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(
@@ -138,6 +139,25 @@ Status Database::execute(const std::string& sql) const {
   return {};
 }
 
+Status Database::keep_safely() const {
+  return execute(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
+      "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA busy_timeout=5000;");
+}
+
+std::string Database::find_damage() const {
+  auto check = prepare("PRAGMA integrity_check(1)");
+  if (!check) {
+    return check.error().message;
+  }
+  const auto row = check->step();
+  if (!row) {
+    return row.error().message;
+  }
+  std::string said = *row ? check->text(0) : std::string();
+  return said == "ok" ? std::string() : said;
+}
+
 Status Database::in_transaction(const std::function<Status()>& work) const {
   MYNAH_TRY_STATUS(execute("BEGIN IMMEDIATE"));
   Status done = work();
@@ -158,4 +178,23 @@ int64_t Database::last_row() const {
   return sqlite3_last_insert_rowid(database_.get());
 }
 
-}  // namespace mynah::jobs
+Result<std::string> move_database_aside(const std::string& path) {
+  std::string aside;
+  std::error_code error;
+  for (int i = 1; aside.empty() || std::filesystem::exists(aside, error); ++i) {
+    aside = fmt::format("{}.damaged-{}", path, i);
+  }
+  for (const char* ending : {"", "-wal", "-shm"}) {
+    if (std::filesystem::exists(path + ending, error)) {
+      std::filesystem::rename(path + ending, aside + ending, error);
+      if (error) {
+        return fail(
+            ErrorCode::Environment,
+            fmt::format("{} is damaged and cannot be moved aside: {}", path, error.message()));
+      }
+    }
+  }
+  return aside;
+}
+
+}  // namespace mynah

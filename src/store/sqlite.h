@@ -12,7 +12,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace mynah::jobs {
+namespace mynah {
 
 // One statement of a database, which must outlive it.
 class Statement {
@@ -56,6 +56,11 @@ class Database {
   Result<Statement> prepare(std::string_view sql) const;
   // Several statements, without parameters.
   Status execute(const std::string& sql) const;
+  // Settings for what must last and may have to be forgotten: a commit is on the disk when it
+  // returns, what is deleted is overwritten, nothing is put beside the database for a while.
+  Status keep_safely() const;
+  // The first fault that SQLite finds; "": none.
+  [[nodiscard]] std::string find_damage() const;
   // All of it or nothing.
   Status in_transaction(const std::function<Status()>& work) const;
 
@@ -75,4 +80,8 @@ class Database {
   std::string path_;
 };
 
-}  // namespace mynah::jobs
+// Moves a database and SQLite's files beside it to a name of their own, in the same folder. The
+// name.
+Result<std::string> move_database_aside(const std::string& path);
+
+}  // namespace mynah
