@@ -40,8 +40,12 @@ Result<std::shared_ptr<const Model>> Model::load(const TensorFile& file,
   // The embedding table lies in the file: its bytes stay, the file's names and vocabulary go.
   const auto owner = std::make_shared<const std::vector<std::shared_ptr<const void>>>(file.owners);
   MYNAH_TRY(model->encoder_,
-            Encoder::load(weights_of(checkpoint.tensors, owner, stages.encoder) / "encoder",
-                          model->config()));
+            AudioEncoder::load(weights_of(checkpoint.tensors, owner, stages.encoder) / "encoder",
+                               {.mels = model->config().n_mels,
+                                .positions = model->config().n_audio_ctx,
+                                .width = model->config().n_audio_state,
+                                .heads = model->config().n_audio_head,
+                                .layers = model->config().n_audio_layer}));
   MYNAH_TRY(model->decoder_,
             Decoder::load(weights_of(checkpoint.tensors, owner, stages.decoder) / "decoder",
                           model->config()));
@@ -53,7 +57,7 @@ Result<std::shared_ptr<const Model>> Model::load(const TensorFile& file,
   }
   const std::vector<float> filters = mel_filters(model->config().n_mels);
   model->filters_ = ops::from_host(*stages.encoder.backend, std::span<const float>(filters),
-                                   {model->config().n_mels, kFftSize / 2 + 1});
+                                   {model->config().n_mels, kMelFft / 2 + 1});
   model->files_ = file.mapped;
   model->release_idle_memory();
   return model;
@@ -133,8 +137,8 @@ Tensor Model::log_mel(std::span<const AudioWindow> windows, Lengths& frames) con
     }
   }
   return ops::log_mel(backend, waveform,
-                      {.n_fft = kFftSize,
-                       .hop = kHop,
+                      {.n_fft = kMelFft,
+                       .hop = kMelHop,
                        .filters = &filters_,
                        .samples = samples.spans(),
                        .frames = frames.spans()});

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "models/whisper/decoder.h"
-#include "models/whisper/encoder.h"
 #include "models/whisper/generate.h"
-#include "models/whisper/mel_filters.h"
 #include "models/whisper/model_header.h"
 #include "models/whisper/names.h"
+#include "nn/audio_encoder.h"
 #include "nn/blob_cache.h"
+#include "nn/mel_filters.h"
 #include "text/whisper_tokenizer.h"
 
 namespace mynah::whisper {
@@ -75,7 +75,7 @@ class Model {
 
   [[nodiscard]] const WhisperTokenizer& tokenizer() const { return header_->tokenizer; }
 
-  [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  [[nodiscard]] const AudioEncoder& encoder() const { return encoder_; }
 
   [[nodiscard]] const Decoder& decoder() const { return decoder_; }
 
@@ -134,11 +134,11 @@ class Model {
 
   Stages stages_;
   std::shared_ptr<const ModelHeader> header_;
-  Encoder encoder_;
+  AudioEncoder encoder_;
   Decoder decoder_;
   std::unique_ptr<StepRunner> steps_;  // of all that decode with this model
   std::vector<std::shared_ptr<const MappedFile>> files_;
-  Tensor filters_;  // (n_mels, kFftSize / 2 + 1)
+  Tensor filters_;  // (n_mels, kMelFft / 2 + 1)
   mutable std::once_flag silence_once_;
   mutable SilenceCache silence_;
 };

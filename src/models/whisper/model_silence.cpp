@@ -135,10 +135,10 @@ SilenceCache Model::compute_silence(int64_t group) const {
   Lengths frames;
   const AudioWindow nothing{.samples = {}, .frames = config().window_frames()};
   const Tensor mel = log_mel(std::span(&nothing, 1), frames);  // (window_frames, n_mels)
-  std::vector<Encoder::LayerKeys> kept;
-  const Tensor states = encoder_.forward(mel, frames, nullptr, &kept);
+  std::vector<AudioEncoder::LayerKeys> kept;
+  const Tensor states = encoder_.forward(mel, frames, {}, &kept);
   static_cast<void>(numbers_of(backend, states));
-  for (const Encoder::LayerKeys& layer : kept) {
+  for (const AudioEncoder::LayerKeys& layer : kept) {
     silence.encoder.push_back(
         ops::pack_keys_values(backend, mean_of_groups(backend, layer.keys, group),
                               mean_of_groups(backend, layer.values, group), config().n_audio_head,
@@ -164,7 +164,7 @@ int64_t Model::frames_before_silence(int64_t samples) const {
   // clips of shared/speech: 224 word errors, half a second 228, a full window 219.
   constexpr int64_t kPadFrames = 100;
   constexpr int64_t kFrames = 2 * kSilenceGroup;
-  const int64_t own = samples / kHop + kPadFrames;
+  const int64_t own = samples / kMelHop + kPadFrames;
   return std::min((own + kFrames - 1) / kFrames * kFrames, config().window_frames());
 }
 

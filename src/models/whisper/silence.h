@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tensor/op_params.h"
+#include "nn/audio_encoder.h"
 
 namespace mynah::whisper {
 
@@ -23,6 +23,14 @@ struct SilenceCache {
   std::vector<KeysValues> decoder;  // of each decoder layer's cross-attention to encoded silence
   int64_t encoder_group = 1;
 };
+
+// What the encoder is handed with utterances that silence follows; nothing where it is null.
+[[nodiscard]] inline AudioTail encoder_tail(const SilenceCache* silence) {
+  if (silence == nullptr) {
+    return {};
+  }
+  return {.layers = silence->encoder, .group = silence->encoder_group};
+}
 
 // The group for a window of so many positions: kSilenceGroup where it divides them.
 [[nodiscard]] inline int64_t silence_group(int64_t n_audio_ctx) {

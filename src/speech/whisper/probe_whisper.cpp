@@ -40,13 +40,13 @@ uint64_t bytes_of(const whisper::CrossCache& cross) {
 Result<Probe> probe_whisper(const whisper::Model& model) {
   const int64_t frames_wanted = std::min(kFrames, model.config().window_frames());
   const std::vector<float> sound =
-      probe_sound(static_cast<size_t>(frames_wanted) * static_cast<size_t>(whisper::kHop));
+      probe_sound(static_cast<size_t>(frames_wanted) * static_cast<size_t>(kMelHop));
   const whisper::AudioWindow window{.samples = sound, .frames = frames_wanted};
   Lengths frames;
   const Tensor mel = model.log_mel(std::span(&window, 1), frames);
   const Tensor states = model.encoder().forward(mel, frames);
   Probe probe;
-  probe.sound_s = static_cast<double>(sound.size()) / whisper::kSampleRate_hz;
+  probe.sound_s = static_cast<double>(sound.size()) / kMelRate_hz;
   probe.stages.push_back(
       {.stage = "stt.encoder",
        .values = spread_values(ops::to_host(model.encoder_backend(), states), kStates)});
@@ -75,14 +75,14 @@ Result<Probe> probe_whisper(const whisper::Model& model) {
 Result<WindowMemory> hear_full_window(const whisper::Model& model) {
   const int64_t frames_wanted = model.config().window_frames();
   const std::vector<float> sound =
-      probe_sound(static_cast<size_t>(frames_wanted) * static_cast<size_t>(whisper::kHop));
+      probe_sound(static_cast<size_t>(frames_wanted) * static_cast<size_t>(kMelHop));
   const whisper::AudioWindow window{.samples = sound, .frames = frames_wanted};
   Lengths frames;
   const Tensor mel = model.log_mel(std::span(&window, 1), frames);
   // What silence keeps is what its window makes of the layers. The model's own is not touched: it
   // is kept for other runs, and nobody knows yet whether this device computes it rightly.
-  std::vector<whisper::Encoder::LayerKeys> silence;
-  const Tensor states = model.encoder().forward(mel, frames, nullptr, &silence);
+  std::vector<AudioEncoder::LayerKeys> silence;
+  const Tensor states = model.encoder().forward(mel, frames, {}, &silence);
   // What is on its way is waited for here, as where windows are heard: it is the encoder's time.
   static_cast<void>(
       ops::to_host(model.encoder_backend(), ops::mean(model.encoder_backend(), states)));

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "models/whisper/mel_filters.h"
+#include "nn/mel_filters.h"
 #include "speech/decode_quality.h"
 
 namespace mynah {
 namespace {
 
 // What is compared when a window is cut: the pause between two words.
-constexpr int64_t kMoment = whisper::kSampleRate_hz / 10;
+constexpr int64_t kMoment = kMelRate_hz / 10;
 constexpr int64_t kStep = kMoment / 4;
 
 double energy_of(std::span<const float> samples) {
@@ -41,7 +41,7 @@ int64_t quietest(std::span<const float> samples) {
 std::optional<int64_t> shorter_window(const WhisperTokenizer& tokenizer,
                                       const WhisperOptions& options, std::span<const float> samples,
                                       const WindowText& text) {
-  const double seconds = static_cast<double>(samples.size()) / whisper::kSampleRate_hz;
+  const double seconds = static_cast<double>(samples.size()) / kMelRate_hz;
   if (text.silent || seconds <= kShortWindow_s) {
     return std::nullopt;
   }

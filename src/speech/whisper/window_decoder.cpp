@@ -127,7 +127,8 @@ WhisperWindowDecoder::Heard WhisperWindowDecoder::hear(std::span<const WindowTas
       mel = model_->log_mel(windows, frames);
     }
     const Stopwatch watch(timings_.encoder_ms);
-    const Tensor states = model_->encoder().forward(mel, frames, silence, nullptr, stop);
+    const Tensor states =
+        model_->encoder().forward(mel, frames, whisper::encoder_tail(silence), nullptr, stop);
     if (!stop.stop_requested()) {
       check_states(model_->encoder_backend(), states);
     }
@@ -306,8 +307,8 @@ void WhisperWindowDecoder::find_words(const Heard& heard, std::span<const size_t
     const size_t i = heard.tasks[u];
     const WindowText& text = texts[i];
     // 20 ms a position.
-    const auto own = (static_cast<int64_t>(tasks[i].samples.size()) + 2 * whisper::kHop - 1) /
-                     (2 * whisper::kHop);
+    const auto own =
+        (static_cast<int64_t>(tasks[i].samples.size()) + 2 * kMelHop - 1) / (2 * kMelHop);
     whisper::AlignmentRequest request{
         .utterance = static_cast<int64_t>(u),
         .positions = std::min(own, heard.cross.lengths[static_cast<int64_t>(u)].length),

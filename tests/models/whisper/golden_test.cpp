@@ -96,9 +96,9 @@ class WhisperGolden : public testing::TestWithParam<GoldenCase> {
                                                     {c.n_mels, c.window_frames()}));
   }
 
-  CrossCache listen(std::vector<Encoder::LayerKeys>* kept = nullptr) const {
+  CrossCache listen(std::vector<AudioEncoder::LayerKeys>* kept = nullptr) const {
     const Lengths frames{model_->config().window_frames()};
-    states_ = model_->encoder().forward(mel(), frames, nullptr, kept);
+    states_ = model_->encoder().forward(mel(), frames, {}, kept);
     return model_->cross_cache(states_, frames);
   }
 
@@ -157,7 +157,7 @@ class WhisperGolden : public testing::TestWithParam<GoldenCase> {
 };
 
 TEST_P(WhisperGolden, EncoderMatchesTheReferenceLayerByLayer) {
-  std::vector<Encoder::LayerKeys> kept;
+  std::vector<AudioEncoder::LayerKeys> kept;
   (void)listen(&kept);
   ASSERT_EQ(kept.size(), 2U);
   for (size_t i = 0; i < kept.size(); ++i) {

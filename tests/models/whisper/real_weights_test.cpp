@@ -65,7 +65,7 @@ class RealWhisper : public testing::Test {
     Lengths lengths;
     const Tensor mel = model_->log_mel(std::span(&window, 1), lengths);
     const SilenceCache* silence = with_silence ? &model_->silence() : nullptr;
-    states_ = model_->encoder().forward(mel, lengths, silence);
+    states_ = model_->encoder().forward(mel, lengths, encoder_tail(silence));
     CrossCache cross = model_->decoder().cross_cache(states_, model_->encoder().positions(lengths));
     cross.silence = silence;
     return cross;

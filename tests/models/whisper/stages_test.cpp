@@ -83,7 +83,8 @@ Written write_down(const Model& model) {
   Lengths frames;
   const Tensor mel = model.log_mel(std::span(&window, 1), frames);
   const SilenceCache& silence = model.silence();
-  CrossCache cross = model.cross_cache(model.encoder().forward(mel, frames, &silence), frames);
+  CrossCache cross =
+      model.cross_cache(model.encoder().forward(mel, frames, encoder_tail(&silence)), frames);
   cross.silence = &silence;
   auto rules =
       TokenRules::create(model.tokenizer(), {.timestamps = false}, model.decoder_backend());

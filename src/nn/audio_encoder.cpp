@@ -1,11 +1,11 @@
-#include "models/whisper/encoder.h"
+#include "nn/audio_encoder.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace mynah::whisper {
-Result<Encoder::Block> Encoder::Block::load(const Weights& w, int64_t d) {
+namespace mynah {
+Result<AudioEncoder::Block> AudioEncoder::Block::load(const Weights& w, int64_t d) {
   static constexpr std::array<std::string_view, 3> kQkv = {"query", "key", "value"};
   Block block;
   MYNAH_TRY(block.attn_ln, LayerNorm::load(w / "attn_ln", d));
@@ -17,19 +17,19 @@ Result<Encoder::Block> Encoder::Block::load(const Weights& w, int64_t d) {
   return block;
 }
 
-Result<Encoder> Encoder::load(const Weights& w, const Config& c) {
-  const int64_t d = c.n_audio_state;
-  Encoder encoder;
+Result<AudioEncoder> AudioEncoder::load(const Weights& w, const Sizes& sizes) {
+  const int64_t d = sizes.width;
+  AudioEncoder encoder;
   encoder.backend_ = &w.backend();
   encoder.precision_ = w.precision();
   encoder.width_ = d;
-  encoder.heads_ = c.n_audio_head;
+  encoder.heads_ = sizes.heads;
   MYNAH_TRY(encoder.conv1_,
-            Conv1d::load(w / "conv1", {.in = c.n_mels, .out = d, .kernel = 3, .padding = 1}));
+            Conv1d::load(w / "conv1", {.in = sizes.mels, .out = d, .kernel = 3, .padding = 1}));
   MYNAH_TRY(encoder.conv2_,
             Conv1d::load(w / "conv2", {.in = d, .out = d, .kernel = 3, .stride = 2, .padding = 1}));
-  MYNAH_TRY(encoder.position_, w.get("positional_embedding", {c.n_audio_ctx, d}));
-  for (int64_t layer = 0; layer < c.n_audio_layer; ++layer) {
+  MYNAH_TRY(encoder.position_, w.get("positional_embedding", {sizes.positions, d}));
+  for (int64_t layer = 0; layer < sizes.layers; ++layer) {
     MYNAH_TRY(Block block, Block::load(w / "blocks" / layer, d));
     encoder.blocks_.push_back(std::move(block));
   }
@@ -37,14 +37,14 @@ Result<Encoder> Encoder::load(const Weights& w, const Config& c) {
   return encoder;
 }
 
-Lengths Encoder::positions(const Lengths& frames) const {
+Lengths AudioEncoder::positions(const Lengths& frames) const {
   return conv2_.out_lengths(conv1_.out_lengths(frames));
 }
 
 // qkv (time, 3 width): query, key and value of every position.
-Tensor Encoder::self_attention(const Block& block, const Tensor& qkv, const Tensor& x,
-                               const Lengths& lengths, const KeysValues* tail,
-                               int64_t tail_group) const {
+Tensor AudioEncoder::self_attention(const Block& block, const Tensor& qkv, const Tensor& x,
+                                    const Lengths& lengths, const KeysValues* tail,
+                                    int64_t tail_group) const {
   std::vector<KeysValues> packed;
   std::vector<const KeysValues*> keys;
   packed.reserve(lengths.spans().size());
@@ -68,7 +68,7 @@ Tensor Encoder::self_attention(const Block& block, const Tensor& qkv, const Tens
 
 // What lies between the two products is four times as wide: as many rows at a time as the device
 // likes.
-Tensor Encoder::feed_forward(const Block& block, const Tensor& x) const {
+Tensor AudioEncoder::feed_forward(const Block& block, const Tensor& x) const {
   const auto result = [&block](const Tensor& rows) {
     const Tensor hidden =
         block.mlp_in(block.mlp_ln(rows), {.activation = Activation::Gelu});  // (rows, 4 width)
@@ -85,8 +85,8 @@ Tensor Encoder::feed_forward(const Block& block, const Tensor& x) const {
   return x;
 }
 
-Tensor Encoder::forward(const Tensor& mel, const Lengths& frames, const SilenceCache* silence,
-                        std::vector<LayerKeys>* kept, const std::stop_token& stop) const {
+Tensor AudioEncoder::forward(const Tensor& mel, const Lengths& frames, const AudioTail& tail,
+                             std::vector<LayerKeys>* kept, const std::stop_token& stop) const {
   const Lengths lengths = positions(frames);
   Tensor x = conv1_(mel, frames, {.activation = Activation::Gelu});             // (frames, width)
   x = conv2_(x, conv1_.out_lengths(frames), {.activation = Activation::Gelu});  // (time, width)
@@ -102,12 +102,11 @@ Tensor Encoder::forward(const Tensor& mel, const Lengths& frames, const SilenceC
       kept->push_back({ops::copy(*backend_, qkv.narrow(1, width_, width_)),
                        ops::copy(*backend_, qkv.narrow(1, 2 * width_, width_))});
     }
-    x = self_attention(block, qkv, x, lengths,
-                       silence == nullptr ? nullptr : &silence->encoder[layer],
-                       silence == nullptr ? 1 : silence->encoder_group);
+    x = self_attention(block, qkv, x, lengths, tail.layers.empty() ? nullptr : &tail.layers[layer],
+                       tail.group);
     x = feed_forward(block, x);
   }
   return ln_post_(x);  // (time, width)
 }
 
-}  // namespace mynah::whisper
+}  // namespace mynah

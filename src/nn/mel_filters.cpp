@@ -1,9 +1,9 @@
-#include "models/whisper/mel_filters.h"
+#include "nn/mel_filters.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mynah::whisper {
+namespace mynah {
 namespace {
 
 // Slaney's Auditory Toolbox (1998): linear below 1 kHz, where a mel is 200/3 Hz, logarithmic above
@@ -25,8 +25,8 @@ double hz_of_mel(double mel) {
 }  // namespace
 
 std::vector<float> mel_filters(int64_t n_mels) {
-  const int64_t bins = kFftSize / 2 + 1;
-  const double top_mel = mel_of_hz(static_cast<double>(kSampleRate_hz) / 2);
+  const int64_t bins = kMelFft / 2 + 1;
+  const double top_mel = mel_of_hz(static_cast<double>(kMelRate_hz) / 2);
   const auto corner = [&](int64_t i) {
     return hz_of_mel(top_mel * static_cast<double>(i) / static_cast<double>(n_mels + 1));
   };
@@ -37,7 +37,7 @@ std::vector<float> mel_filters(int64_t n_mels) {
     const double peak = corner(m + 1);
     const double right = corner(m + 2);
     for (int64_t bin = 0; bin < bins; ++bin) {
-      const double hz = static_cast<double>(bin * kSampleRate_hz) / static_cast<double>(kFftSize);
+      const double hz = static_cast<double>(bin * kMelRate_hz) / static_cast<double>(kMelFft);
       const double height = std::min((hz - left) / (peak - left), (right - hz) / (right - peak));
       filters.push_back(static_cast<float>(std::max(0.0, height) * 2.0 / (right - left)));
     }
@@ -45,4 +45,4 @@ std::vector<float> mel_filters(int64_t n_mels) {
   return filters;
 }
 
-}  // namespace mynah::whisper
+}  // namespace mynah
