@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/shared_library.h"
 #include "gpu/driver_errors.h"
 #include "gpu/ptx.h"
-#include "gpu/shared_library.h"
 
 namespace mynah::gpu {
 namespace {
@@ -71,7 +71,7 @@ DriverFile::Outcome DriverFile::open(const std::string& place) {
     return std::unexpected(std::move(*opened).error());
   }
   Library library = **std::move(opened);
-  const std::string path = file_of(library.get());
+  const std::string path = library_file(library.get());
   if (in_stubs_folder(path) || in_stubs_folder(place)) {
     return std::unexpected(stub_message(path));
   }

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "gpu/driver_api.h"
-#include "gpu/shared_library.h"
+#include "gpu/driver_places.h"
 
 namespace mynah::gpu {
 

@@ -64,7 +64,7 @@ Result<NvmlApi> load(const NvmlSearch& search) {
       return api;
     }
     refused.push_back(
-        fmt::format("{} is no NVML: it lacks {}", file_of(library.get()), missing.front()));
+        fmt::format("{} is no NVML: it lacks {}", library_file(library.get()), missing.front()));
   }
   constexpr std::string_view kPackage =
       "it comes with NVIDIA's driver (Debian: libnvidia-ml1; in a container "

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/shared_library.h"
+#include "gpu/driver_places.h"
 #include "gpu/nvml_api.h"
-#include "gpu/shared_library.h"
 
 namespace mynah::gpu {
 

@@ -1,30 +1,18 @@
-#include "gpu/shared_library.h"
+#include "base/shared_library.h"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
 
-namespace mynah::gpu {
+namespace mynah {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 9> kUsualFolders = {
-    "/usr/lib/wsl/lib",                          // WSL2
-    "/usr/lib64/nvidia",                         // Fedora, RHEL
-    "/usr/lib64",                                // openSUSE
-    "/usr/lib/x86_64-linux-gnu",                 // Debian, Ubuntu
-    "/usr/lib/x86_64-linux-gnu/nvidia/current",  // Debian's alternatives
-    "/usr/lib/aarch64-linux-gnu",                // Debian, Ubuntu on ARM
-    "/usr/lib/aarch64-linux-gnu/nvidia",         // Jetson
-    "/usr/local/nvidia/lib64",                   // containers, Kubernetes
-    "/run/opengl-driver/lib",                    // NixOS
-};
 
 // The answer for a file that is there but cannot be opened: dlerror's text, without the path that
 // it begins with.
@@ -36,14 +24,6 @@ std::string loader_reason(std::string_view place) {
 }
 
 }  // namespace
-
-std::vector<std::string> usual_places(std::string_view library) {
-  std::vector<std::string> places = {std::string(library)};
-  for (const std::string_view folder : kUsualFolders) {
-    places.push_back(fmt::format("{}/{}", folder, library));
-  }
-  return places;
-}
 
 void CloseLibrary::operator()(void* handle) const {
   ::dlclose(handle);
@@ -66,7 +46,7 @@ std::optional<std::expected<Library, std::string>> open_library(const std::strin
   return library;
 }
 
-std::string file_of(void* library) {
+std::string library_file(void* library) {
   const link_map* map = nullptr;
   if (::dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr) {
     return {};
@@ -76,4 +56,4 @@ std::string file_of(void* library) {
   return resolved.empty() ? std::string(map->l_name) : resolved.string();
 }
 
-}  // namespace mynah::gpu
+}  // namespace mynah

@@ -1,19 +1,12 @@
-// A library of NVIDIA's driver, looked for where systems keep it and opened at run time.
+// A library that is opened at run time, since the program is to start without it.
 #pragma once
 
 #include <expected>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-namespace mynah::gpu {
-
-// Where a library of the driver ("libcuda.so.1") is looked for, in this order: the name alone,
-// which the system's loader resolves (LD_LIBRARY_PATH, ld.so.cache), then the folders where
-// distributions, WSL2 and containers keep it without telling the loader.
-[[nodiscard]] std::vector<std::string> usual_places(std::string_view library);
+namespace mynah {
 
 // Closes a library that nobody keeps.
 struct CloseLibrary {
@@ -28,6 +21,6 @@ using Library = std::unique_ptr<void, CloseLibrary>;
     const std::string& place);
 
 // The file behind an open library, links resolved; empty where the loader does not tell.
-[[nodiscard]] std::string file_of(void* library);
+[[nodiscard]] std::string library_file(void* library);
 
-}  // namespace mynah::gpu
+}  // namespace mynah
