@@ -210,6 +210,17 @@ Result<FileLock> FileLock::take(const std::string& path) {
   return FileLock(descriptor);
 }
 
+Result<FileLock> FileLock::wait_for(const std::string& path) {
+  FileLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  while (lock.descriptor_ < 0 || ::flock(lock.descriptor_, LOCK_EX) != 0) {
+    if (lock.descriptor_ < 0 || errno != EINTR) {
+      return fail(ErrorCode::Environment,
+                  fmt::format("cannot lock {}: {}", path, system_message()));
+    }
+  }
+  return lock;
+}
+
 FileLock::FileLock(FileLock&& other) noexcept : descriptor_(other.descriptor_) {
   other.descriptor_ = -1;
 }

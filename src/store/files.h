@@ -47,6 +47,8 @@ class FileLock {
  public:
   // ErrorCode::Busy where another process holds it.
   static Result<FileLock> take(const std::string& path);
+  // Waits for whoever holds it. Only its user may open the file that is made for it.
+  static Result<FileLock> wait_for(const std::string& path);
   ~FileLock();
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&&) = delete;

@@ -30,6 +30,12 @@ std::unexpected<Error> sqlite_failure(int code, sqlite3* database, const std::st
                   fmt::format("{} cannot be read or written ({}): look at its disk and its "
                               "permissions",
                               path, said));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return fail(ErrorCode::Busy,
+                  fmt::format("{} is in use by another process for too long: try again", path));
+    case SQLITE_NOMEM:
+      return fail(ErrorCode::OutOfMemory, fmt::format("no memory is left for {}", path));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return fail(ErrorCode::Io,
@@ -68,6 +74,19 @@ Statement& Statement::bind(double number) {
   return *this;
 }
 
+Statement& Statement::bind(std::span<const std::byte> bytes) {
+  const int code =
+      sqlite3_bind_blob64(statement_.get(), ++bound_, bytes.data(), bytes.size(), SQLITE_TRANSIENT);
+  failed_ = failed_ != SQLITE_OK ? failed_ : code;
+  return *this;
+}
+
+Statement& Statement::bind(std::nullopt_t /*none*/) {
+  const int code = sqlite3_bind_null(statement_.get(), ++bound_);
+  failed_ = failed_ != SQLITE_OK ? failed_ : code;
+  return *this;
+}
+
 Result<bool> Statement::step() {
   const int code = failed_ != SQLITE_OK ? failed_ : sqlite3_step(statement_.get());
   if (code == SQLITE_ROW || code == SQLITE_DONE) {
@@ -98,6 +117,20 @@ int64_t Statement::integer(int column) const {
 
 double Statement::number(int column) const {
   return sqlite3_column_double(statement_.get(), column);
+}
+
+std::span<const std::byte> Statement::bytes(int column) const {
+  const void* const bytes = sqlite3_column_blob(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return {static_cast<const std::byte*>(bytes), bytes == nullptr ? 0 : static_cast<size_t>(size)};
+}
+
+bool Statement::is_number(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
 void Database::Closer::operator()(sqlite3* database) const {
@@ -141,8 +174,8 @@ Status Database::execute(const std::string& sql) const {
 
 Status Database::keep_safely() const {
   return execute(
-      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
-      "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA busy_timeout=5000;");
+      "PRAGMA busy_timeout=5000; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+      "PRAGMA secure_delete=ON; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY;");
 }
 
 std::string Database::find_damage() const {

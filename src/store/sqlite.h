@@ -1,9 +1,12 @@
 // SQLite's databases and statements, with errors as values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +24,8 @@ class Statement {
   Statement& bind(std::string_view text);
   Statement& bind(int64_t number);
   Statement& bind(double number);
+  Statement& bind(std::span<const std::byte> bytes);
+  Statement& bind(std::nullopt_t none);
 
   // Whether there is another row.
   Result<bool> step();
@@ -31,6 +36,10 @@ class Statement {
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] int64_t integer(int column) const;
   [[nodiscard]] double number(int column) const;
+  // Until the next step().
+  [[nodiscard]] std::span<const std::byte> bytes(int column) const;
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] bool is_number(int column) const;  // a whole one
 
  private:
   friend class Database;
