@@ -62,10 +62,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                      .outbox = outbox,
                      .name = "f",
                      .wake = [] {},
-                     .speak =
+                     .give =
                          [&reply](Reply asked, const std::stop_source& /*stop*/) {
-                           reply = std::move(asked);
-                           return reply->text.size() % 2 == 0;  // else no thread is free
+                           const bool has_thread = asked.text.size() % 2 == 0;
+                           reply = has_thread ? std::optional(std::move(asked)) : std::nullopt;
+                           return has_thread;
                          }},
                     head);
   MYNAH_CHECK(!outbox->take().bytes.empty(), "a session begins with an event");
@@ -77,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // Sound is refused once, and then passed over.
     MYNAH_CHECK(!told.empty() || line.contains("append"), "every event is answered");
     if (reply && line.size() % 2 == 0) {
-      dialogue.end_reply({.reply = *std::exchange(reply, std::nullopt), .transcript = "said"});
+      dialogue.end_reply({.response_id = std::exchange(reply, std::nullopt)->response_id});
       static_cast<void>(outbox->take());
     }
     dialogue.go_on();

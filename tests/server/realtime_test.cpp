@@ -221,7 +221,7 @@ TEST(Conversation, KeepsItemsInTheirOrder) {
   EXPECT_EQ(conversation.add(message("b", "B"), ""), "a");
   EXPECT_EQ(conversation.add(message("first", ""), "root"), "");
   EXPECT_EQ(conversation.add(message("c", ""), "a"), "a");
-  EXPECT_EQ((*conversation.last())["id"], "b");
+  EXPECT_EQ(conversation.last_id(), "b");
   EXPECT_EQ(conversation.add(message("a", ""), "").error().code, ErrorCode::InvalidInput);
   EXPECT_EQ(conversation.add(message("x", ""), "none").error().code, ErrorCode::NotFound);
   EXPECT_EQ(text_of_item(*conversation.find("a")), "A");
@@ -229,7 +229,7 @@ TEST(Conversation, KeepsItemsInTheirOrder) {
   EXPECT_EQ(text_of_item(*conversation.find("a")), "other");
   EXPECT_TRUE(conversation.erase("a"));
   EXPECT_EQ(conversation.erase("a").error().code, ErrorCode::NotFound);
-  EXPECT_EQ(conversation.find("a"), nullptr);
+  EXPECT_FALSE(conversation.find("a"));
 }
 
 TEST(Conversation, ForgetsTheOldestAboveItsBounds) {
@@ -237,15 +237,15 @@ TEST(Conversation, ForgetsTheOldestAboveItsBounds) {
   for (int i = 0; i < 1001; ++i) {
     EXPECT_TRUE(conversation.add(message(std::to_string(i), "x"), ""));
   }
-  EXPECT_EQ(conversation.find("0"), nullptr);
-  EXPECT_NE(conversation.find("1"), nullptr);
+  EXPECT_FALSE(conversation.find("0"));
+  EXPECT_TRUE(conversation.find("1"));
   for (int i = 0; i < 6; ++i) {
     EXPECT_TRUE(
         conversation.add(message("big" + std::to_string(i), std::string(900'000, 'y')), ""));
   }
-  EXPECT_EQ(conversation.find("1000"), nullptr);
-  EXPECT_EQ(conversation.find("big1"), nullptr);
-  EXPECT_NE(conversation.find("big2"), nullptr);
+  EXPECT_FALSE(conversation.find("1000"));
+  EXPECT_FALSE(conversation.find("big1"));
+  EXPECT_TRUE(conversation.find("big2"));
 }
 
 TEST(Conversation, TakesWhatItCanKeep) {

@@ -78,9 +78,16 @@ std::expected<Json, FieldError> kept_item(const Json& item, const std::string& n
                {"object", "realtime.item"},
                {"type", type},
                {"status", "completed"}};
-  for (const char* const name : {"role", "content", "call_id", "name", "arguments", "output"}) {
-    if (item.contains(name)) {
+  const bool is_message = type == "message";
+  for (const char* const name : {"role", "content"}) {
+    if (is_message) {
       kept[name] = item[name];
+    }
+  }
+  for (const char* const name : {"call_id", "name", "arguments", "output"}) {
+    // Programs send results as the objects that they are, too.
+    if (!is_message && item.contains(name)) {
+      kept[name] = item[name].is_string() ? item[name] : Json(json_text(item[name]));
     }
   }
   return kept;
@@ -107,23 +114,28 @@ std::list<Conversation::Entry>::const_iterator Conversation::at(const std::strin
   return std::ranges::find(items_, id, &Entry::id);
 }
 
+std::list<Conversation::Entry>::iterator Conversation::at(const std::string& id) {
+  return std::ranges::find(items_, id, &Entry::id);
+}
+
 Result<std::string> Conversation::add(Json item, const std::string& previous) {
+  const std::lock_guard lock(mutex_);
   std::string id = item.value("id", "");
   if (at(id) != items_.end()) {
     return fail(ErrorCode::InvalidInput, fmt::format("item.id: there is an item '{}' already", id));
   }
-  auto place = items_.cend();
+  auto place = items_.end();
   if (previous == "root") {
-    place = items_.cbegin();
+    place = items_.begin();
   } else if (!previous.empty()) {
     place = at(previous);
-    if (place == items_.cend()) {
+    if (place == items_.end()) {
       return fail(ErrorCode::NotFound,
                   fmt::format("previous_item_id: there is no item '{}'", previous));
     }
     ++place;
   }
-  std::string before = place == items_.cbegin() ? std::string() : std::prev(place)->id;
+  std::string before = place == items_.begin() ? std::string() : std::prev(place)->id;
   const size_t bytes = json_text(item).size();
   items_.insert(place, Entry{.item = std::move(item), .id = std::move(id), .bytes = bytes});
   bytes_ += bytes;
@@ -139,6 +151,7 @@ void Conversation::forget_oldest() {
 }
 
 Status Conversation::erase(const std::string& id) {
+  const std::lock_guard lock(mutex_);
   const auto found = at(id);
   if (found == items_.end()) {
     return fail(ErrorCode::NotFound, fmt::format("item_id: there is no item '{}'", id));
@@ -148,21 +161,79 @@ Status Conversation::erase(const std::string& id) {
   return {};
 }
 
-const Json* Conversation::find(const std::string& id) const {
+std::optional<Json> Conversation::find(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
   const auto found = at(id);
-  return found == items_.end() ? nullptr : &found->item;
+  return found == items_.end() ? std::nullopt : std::optional(found->item);
+}
+
+void Conversation::put(Entry& entry, Json item) {
+  bytes_ -= entry.bytes;
+  entry.bytes = json_text(item).size();
+  bytes_ += entry.bytes;
+  entry.item = std::move(item);
+  forget_oldest();
 }
 
 void Conversation::replace(Json item) {
-  const std::string id = item.value("id", "");
-  const auto found = std::ranges::find(items_, id, &Entry::id);
-  if (found != items_.end()) {
-    bytes_ -= found->bytes;
-    found->bytes = json_text(item).size();
-    bytes_ += found->bytes;
-    found->item = std::move(item);
-    forget_oldest();
+  const std::lock_guard lock(mutex_);
+  if (const auto found = at(item.value("id", "")); found != items_.end()) {
+    put(*found, std::move(item));
   }
+}
+
+// The text's end with the last word that was heard.
+void Conversation::cut(Json& item, const std::vector<SaidWord>& words, int64_t heard_ms) {
+  const auto unheard = std::ranges::upper_bound(words, heard_ms, {}, &SaidWord::middle_ms);
+  if (unheard == words.end() && !words.empty()) {
+    return;
+  }
+  const size_t end = unheard == words.begin() ? 0 : std::prev(unheard)->end;
+  for (Json& part : item["content"]) {
+    if (part.contains("transcript") && part["transcript"].is_string()) {
+      part["transcript"] = part["transcript"].get<std::string>().substr(0, end);
+    }
+  }
+}
+
+void Conversation::put_said(Json item, const std::vector<SaidWord>& words) {
+  const std::lock_guard lock(mutex_);
+  const auto found = at(item.value("id", ""));
+  if (found == items_.end()) {
+    return;
+  }
+  if (found->heard_ms) {
+    cut(item, words, *found->heard_ms);
+  }
+  found->words = words;
+  put(*found, std::move(item));
+}
+
+Status Conversation::truncate(const std::string& id, int64_t heard_ms) {
+  const std::lock_guard lock(mutex_);
+  const auto found = at(id);
+  if (found == items_.end() || found->item.value("role", "") != "assistant") {
+    return fail(ErrorCode::NotFound,
+                fmt::format("item_id: there is no item '{}' that was spoken", id));
+  }
+  found->heard_ms = std::min(heard_ms, found->heard_ms.value_or(heard_ms));
+  Json item = found->item;
+  cut(item, found->words, *found->heard_ms);
+  put(*found, std::move(item));
+  return {};
+}
+
+std::string Conversation::last_id() const {
+  const std::lock_guard lock(mutex_);
+  return items_.empty() ? std::string() : items_.back().id;
+}
+
+std::vector<Json> Conversation::items() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Json> all;
+  all.reserve(items_.size());
+  std::ranges::transform(items_, std::back_inserter(all), &Entry::item);
+  return all;
 }
 
 }  // namespace mynah::server

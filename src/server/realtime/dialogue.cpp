@@ -62,6 +62,7 @@ Dialogue::Dialogue(Surroundings surroundings, const RequestHead& head)
       ear_(std::make_unique<Ear>(
           around_.service, around_.turns, *this, [this] { return teller_.new_id("item"); },
           around_.wake, around_.outbox->stop())) {
+  settings_.set_writes(writes());
   tell_session("created", settings_.is_transcription());
 }
 
@@ -142,6 +143,7 @@ Dialogue::Done Dialogue::update_session(const Json& event) {
     }
   }
   settings_ = std::move(changed);
+  settings_.set_writes(writes());
   deaf_ = false;
   tell_session("updated", event["type"] == "transcription_session.update");
   return {};
@@ -173,7 +175,10 @@ Dialogue::Done Dialogue::append_sound(const Json& event) {
 }
 
 Dialogue::Done Dialogue::commit_sound(const Json& /*event*/) {
-  if (const Status committed = ear_->commit(); !committed) {
+  committing_ = true;
+  const Status committed = ear_->commit();
+  committing_ = false;
+  if (!committed) {
     return std::unexpected(
         Refusal{.error = committed.error(), .code = "input_audio_buffer_commit_empty"});
   }
@@ -182,6 +187,7 @@ Dialogue::Done Dialogue::commit_sound(const Json& /*event*/) {
 
 Dialogue::Done Dialogue::clear_sound(const Json& /*event*/) {
   ear_->clear();
+  is_speaking_ = false;
   teller_.tell("input_audio_buffer.cleared", Json::object());
   return {};
 }
@@ -219,8 +225,8 @@ Dialogue::Done Dialogue::create_item(const Json& event) {
 
 Dialogue::Done Dialogue::retrieve_item(const Json& event) {
   const auto id = Members(event).text("item_id");
-  const Json* const item = id ? conversation_.find(*id) : nullptr;
-  if (item == nullptr) {
+  const auto item = id ? conversation_.find(*id) : std::nullopt;
+  if (!item) {
     return refuse(ErrorCode::NotFound,
                   fmt::format("item_id: there is no item '{}'", id.value_or("")), "item_id",
                   "item_not_found");
@@ -243,23 +249,10 @@ Dialogue::Done Dialogue::truncate_item(const Json& event) {
   if (*end < 0) {
     return refuse(ErrorCode::InvalidInput, "audio_end_ms: wanted a number", "audio_end_ms");
   }
-  const Json* const found = id ? conversation_.find(*id) : nullptr;
-  if (found == nullptr || found->value("role", "") != "assistant") {
-    return refuse(ErrorCode::NotFound,
-                  fmt::format("item_id: there is no item '{}' that was spoken", id.value_or("")),
-                  "item_id", "item_not_found");
+  const Status truncated = conversation_.truncate(id.value_or(""), static_cast<int64_t>(*end));
+  if (!truncated) {
+    return refuse(truncated.error().code, truncated.error().message, "item_id", "item_not_found");
   }
-  // Nobody knows which of the words were heard.
-  Json item = *found;
-  for (Json& one : item["content"]) {
-    if (one.contains("transcript")) {
-      one["transcript"] = "";
-    }
-  }
-  if (active_ && active_->item["id"] == *id) {
-    active_->truncated = true;
-  }
-  conversation_.replace(std::move(item));
   teller_.tell("conversation.item.truncated", {{"item_id", *id},
                                                {"content_index", static_cast<int64_t>(*part)},
                                                {"audio_end_ms", static_cast<int64_t>(*end)}});
@@ -300,9 +293,11 @@ void Dialogue::end() {
 void Dialogue::on_started(const HeardItem& item) {
   teller_.tell("input_audio_buffer.speech_started",
                {{"audio_start_ms", item.begin_ms}, {"item_id", item.id}});
+  is_speaking_ = true;
   const auto& turns = settings_.hearing().turns;
-  if (turns && turns->interrupts) {
-    interrupt("turn_detected");
+  Active* const spoken = active_in_conversation();
+  if (turns && turns->interrupts && spoken != nullptr) {
+    interrupt(*spoken, "turn_detected");
   }
 }
 
@@ -312,10 +307,17 @@ void Dialogue::on_stopped(const HeardItem& item) {
 }
 
 void Dialogue::on_committed(const HeardItem& item) {
-  const Json* const last = conversation_.last();
-  teller_.tell(
-      "input_audio_buffer.committed",
-      {{"previous_item_id", last == nullptr ? Json() : (*last)["id"]}, {"item_id", item.id}});
+  is_speaking_ = false;
+  unheard_.insert(item.id);
+  if (settings_.replies_to_turns() && !committing_) {
+    turns_.insert(item.id);
+  }
+  add_heard(item);
+}
+
+void Dialogue::add_heard(const HeardItem& item) {
+  teller_.tell("input_audio_buffer.committed",
+               {{"previous_item_id", or_null(conversation_.last_id())}, {"item_id", item.id}});
   add_item({{"id", item.id},
             {"object", "realtime.item"},
             {"type", "message"},
@@ -328,7 +330,9 @@ void Dialogue::on_waited_in_vain(const HeardItem& item) {
   teller_.tell(
       "input_audio_buffer.timeout_triggered",
       {{"audio_start_ms", item.begin_ms}, {"audio_end_ms", item.end_ms}, {"item_id", item.id}});
-  on_committed(item);
+  add_heard(item);
+  reply_owed_ = reply_owed_ || settings_.replies_to_turns();
+  reply_to_turn();
 }
 
 void Dialogue::on_delta(const HeardItem& item, std::string_view text) {
@@ -339,14 +343,20 @@ void Dialogue::on_delta(const HeardItem& item, std::string_view text) {
 }
 
 void Dialogue::on_completed(const HeardItem& item, const Recognizer& recognizer) {
-  if (const Json* const kept = conversation_.find(item.id)) {
-    Json with_text = *kept;
-    with_text["content"][0]["transcript"] = item.text;
-    conversation_.replace(std::move(with_text));
+  if (auto kept = conversation_.find(item.id)) {
+    (*kept)["content"][0]["transcript"] = item.text;
+    conversation_.replace(*std::move(kept));
   }
-  if (!settings_.tells_transcripts()) {
-    return;
+  if (settings_.tells_transcripts()) {
+    tell_transcript(item, recognizer);
   }
+  const bool is_turn = turns_.erase(item.id) > 0;
+  reply_owed_ = reply_owed_ || (is_turn && !item.text.empty());
+  heard(item.id);
+  reply_to_turn();
+}
+
+void Dialogue::tell_transcript(const HeardItem& item, const Recognizer& recognizer) {
   Json fields = {{"item_id", item.id}, {"content_index", 0}, {"transcript", item.text}};
   const std::string& asked = settings_.hearing().language;
   const std::string language = !item.language.empty()       ? item.language
@@ -369,6 +379,9 @@ void Dialogue::on_failed(const HeardItem& item, const Error& error) {
                {{"item_id", item.id},
                 {"content_index", 0},
                 {"error", {{"type", "server_error"}, {"message", client_message(error)}}}});
+  turns_.erase(item.id);
+  heard(item.id);
+  reply_to_turn();
 }
 
 }  // namespace mynah::server

@@ -4,11 +4,14 @@
 #include <chrono>
 #include <expected>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -32,8 +35,8 @@ class Dialogue final : public EarObserver {
     std::shared_ptr<Outbox> outbox;
     std::string name;            // of the session: what ids begin with
     std::function<void()> wake;  // go_on() has something to tell; from any thread
-    // Has it spoken, and end_reply() called. False: no thread is free.
-    std::function<bool(Reply reply, std::stop_source stop)> speak;
+    // Has it given, and end_reply() called. False: no thread is free.
+    std::function<bool(Reply reply, std::stop_source stop)> give;
   };
 
   // `head`: of the request that became the client's WebSocket. The session is told at once.
@@ -43,7 +46,7 @@ class Dialogue final : public EarObserver {
   void take(std::string_view text);
   // What was heard meanwhile is told.
   void go_on();
-  void end_reply(Spoken spoken);
+  void end_reply(Replied replied);
   // When on_time() is to be called.
   [[nodiscard]] std::optional<Ear::Clock::time_point> due() const;
   void on_time(Ear::Clock::time_point now);
@@ -51,6 +54,8 @@ class Dialogue final : public EarObserver {
   void end();
 
   [[nodiscard]] Teller& teller() { return teller_; }
+
+  [[nodiscard]] Conversation& conversation() { return conversation_; }
 
  private:
   using Json = nlohmann::ordered_json;
@@ -73,15 +78,18 @@ class Dialogue final : public EarObserver {
     Handling handling;
   };
 
-  // A reply on its way.
+  // A response on its way.
   struct Active {
     std::string response_id;
-    Json item;  // as it is in the conversation
     bool in_conversation = true;
-    bool truncated = false;
+    bool of_a_turn = false;  // a turn's end began it
+    Json told;               // of it, as it began
+    Json asked;              // by the client
+    // What it waits for: items whose text is still to come. Then it is given.
+    std::set<std::string> unheard{};
+    std::optional<Reply> waiting{};
     std::stop_source stop{};
     std::string reason{};  // of its end before the end
-    Json metadata;
   };
 
   [[nodiscard]] static Done refuse(ErrorCode code, std::string message, std::string field = {},
@@ -100,16 +108,37 @@ class Dialogue final : public EarObserver {
   Done cancel_response(const Json& event);
   Done clear_output(const Json& event);
 
-  // The text that a response is to say.
+  // Whether a language model writes responses.
+  [[nodiscard]] bool writes() const;
+  // The items of response.input, those that it refers to from the conversation; `unheard`: those of
+  // them whose text is still to come.
+  [[nodiscard]] std::expected<std::vector<Json>, Refusal> items_of_input(
+      const Json& input, std::set<std::string>* unheard) const;
+  // The text that a response is to say where no language model writes.
   [[nodiscard]] std::expected<std::string, Refusal> text_for(const Json& response) const;
-  [[nodiscard]] std::expected<std::string, Refusal> text_of_input(const Json& input) const;
-  void interrupt(std::string reason);
-  [[nodiscard]] Json told_response(const Active& active, const SpeakingWish& wish,
-                                   std::string_view status) const;
-  // {"response_id", "item_id", ...} of what is told of its only part.
-  [[nodiscard]] static Json part_of(const Reply& reply);
+  // Refuses a response that cannot be now.
+  [[nodiscard]] Done check_response(const Json& response);
+  [[nodiscard]] Active* active(const std::string& response_id);
+  // That which is for the conversation; null: none is.
+  [[nodiscard]] Active* active_in_conversation();
+  [[nodiscard]] std::expected<Reply, Refusal> reply_for(const Json& response, Active& active) const;
+  // Begins one that was asked for, or that the end of a turn asks for.
+  Done begin_response(const Json& response, bool of_a_turn);
+  [[nodiscard]] Json told_response(const Active& active, const SpeakingWish& wish) const;
+  // Has it given, once what it waits for was heard.
+  void go_on_with(Active& active);
+  // The text of an item came, or never will.
+  void heard(const std::string& item_id);
+  // A turn that ended has its reply, where nothing stands against it.
+  void reply_to_turn();
+  // It may have ended then.
+  void interrupt(Active& active, std::string reason);
+  void tell_end(const Active& active, const Replied& replied);
   void tell_session(std::string_view what, bool flat_transcription);
   void add_item(Json item);
+  // What was heard, or is to be.
+  void add_heard(const HeardItem& item);
+  void tell_transcript(const HeardItem& item, const Recognizer& recognizer);
 
   void on_started(const HeardItem& item) override;
   void on_stopped(const HeardItem& item) override;
@@ -129,7 +158,12 @@ class Dialogue final : public EarObserver {
   Rights rights_;         // the client's key's
   bool deaf_ = false;     // no model could be opened: said once
   bool limited_ = false;  // the client has had its share of sound: said once, until it flowed back
-  std::optional<Active> active_;
+  std::list<Active> active_;
+  std::set<std::string> unheard_;  // items whose text is still to come
+  std::set<std::string> turns_;    // of them: ends of turns, which are to have a reply
+  bool reply_owed_ = false;        // to what was heard
+  bool is_speaking_ = false;       // the client's user
+  bool committing_ = false;        // the client ends what is said: it is no turn that ended
   std::unique_ptr<Ear> ear_;
 };
 

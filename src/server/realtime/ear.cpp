@@ -192,9 +192,9 @@ void Ear::go_on() {
   }
 }
 
-void Ear::wait_for_turn() {
+void Ear::wait_for_turn(int64_t unplayed_ms) {
   if (!rule_.is_open()) {
-    rule_.wait_from(hearer_->samples);
+    rule_.wait_from(hearer_->samples + samples_of_ms(unplayed_ms));
   }
 }
 

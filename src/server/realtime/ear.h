@@ -71,8 +71,9 @@ class Ear {
   // Tells what was heard meanwhile.
   void go_on();
 
-  // What is spoken to the client has come to its end: its turn is waited for.
-  void wait_for_turn();
+  // What is spoken to the client will have come to its end when so much more was heard: its turn is
+  // waited for from then on.
+  void wait_for_turn(int64_t unplayed_ms);
 
   // When on_time() is to be called; none: never.
   [[nodiscard]] std::optional<Clock::time_point> due() const;

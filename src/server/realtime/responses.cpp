@@ -1,14 +1,17 @@
-// What a Dialogue says: texts that it is given. A language model, which would think of some, is not
-// here yet.
+// Responses of a Dialogue: which may be, what they are to say, and how they end.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "server/chat/write_replies.h"
 #include "server/http/errors.h"
 #include "server/http/json_members.h"
 #include "server/http/json_text.h"
+#include "server/realtime/chat_messages.h"
 #include "server/realtime/dialogue.h"
+#include "server/realtime/reply_wish.h"
 
 namespace mynah::server {
 namespace {
@@ -18,51 +21,89 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kNoLanguageModel =
     "response.create: there is no language model here that would think of a reply; wanted a text "
     "to speak: response.input with it and no instructions, or an assistant's item before";
+// A client's word for a session whose texts are given, though a language model is here.
+constexpr const char* kNoModel = "none";
+// The same for whichever is here.
+constexpr const char* kAnyModel = "auto";
+// Beside that for the conversation.
+constexpr size_t kMostAside = 4;
 
-Json usage_of(const Spoken& spoken) {
+Json usage_of(const Replied& replied) {
   constexpr int64_t kTokens_per_s = 20;  // of sound, as OpenAI's speech models are charged, roughly
   constexpr int64_t kSecond_ms = 1000;
-  const int64_t tokens = spoken.ms * kTokens_per_s / kSecond_ms;
-  return {{"total_tokens", tokens},
-          {"input_tokens", 0},
-          {"output_tokens", tokens},
-          {"input_token_details", {{"text_tokens", 0}, {"audio_tokens", 0}, {"cached_tokens", 0}}},
-          {"output_token_details", {{"text_tokens", 0}, {"audio_tokens", tokens}}}};
+  const int64_t sound = replied.sound_ms * kTokens_per_s / kSecond_ms;
+  const Generated& spent = replied.spent;
+  return {{"total_tokens", spent.prompt_tokens + spent.tokens + sound},
+          {"input_tokens", spent.prompt_tokens},
+          {"output_tokens", spent.tokens + sound},
+          {"input_token_details",
+           {{"text_tokens", spent.prompt_tokens},
+            {"audio_tokens", 0},
+            {"image_tokens", 0},
+            {"cached_tokens", spent.cached_tokens},
+            {"cached_tokens_details",
+             {{"text_tokens", spent.cached_tokens}, {"audio_tokens", 0}, {"image_tokens", 0}}}}},
+          {"output_token_details", {{"text_tokens", spent.tokens}, {"audio_tokens", sound}}}};
 }
 
-Json content_of(const Spoken& spoken, const std::string& transcript, bool beta) {
-  return spoken.reply.wish.sound
-             ? Json{{"type", beta ? "audio" : "output_audio"}, {"transcript", transcript}}
-             : Json{{"type", beta ? "text" : "output_text"}, {"text", transcript}};
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
-Json told_part(const Reply& reply, const std::string& text) {
-  return reply.wish.sound ? Json{{"type", "audio"}, {"transcript", text}}
-                          : Json{{"type", "text"}, {"text", text}};
+bool is_aside(const Json& response) {
+  const auto conversation = response.find("conversation");
+  return conversation != response.end() && *conversation == "none";
 }
 
 }  // namespace
 
-std::expected<std::string, Dialogue::Refusal> Dialogue::text_of_input(const Json& input) const {
-  std::string text;
-  const Json items = input.is_array() ? input : Json::array();
-  for (const Json& one : items) {
+bool Dialogue::writes() const {
+  return settings_.model() != kNoModel && !around_.service.chats().models().empty();
+}
+
+Dialogue::Active* Dialogue::active(const std::string& response_id) {
+  const auto found = std::ranges::find(active_, response_id, &Active::response_id);
+  return found == active_.end() ? nullptr : &*found;
+}
+
+Dialogue::Active* Dialogue::active_in_conversation() {
+  const auto found = std::ranges::find(active_, true, &Active::in_conversation);
+  return found == active_.end() ? nullptr : &*found;
+}
+
+std::expected<std::vector<Json>, Dialogue::Refusal> Dialogue::items_of_input(
+    const Json& input, std::set<std::string>* unheard) const {
+  std::vector<Json> items;
+  const Json all = input.is_array() ? input : Json::array();
+  for (const Json& one : all) {
     const Members members(one, "response.input.");
     const auto id = members.text("id");
     const auto type = members.text("type");
-    const bool named = type && *type == "item_reference";
-    const Json* const kept = named && id ? conversation_.find(*id) : nullptr;
-    if (named && kept == nullptr) {
+    if (!type || *type != "item_reference") {
+      auto own = kept_item(one, {});
+      if (!own) {
+        Refusal refused = refusal_of(own.error());
+        refused.field = "response.input";
+        refused.error.message = "response.create: response.input: " + refused.error.message;
+        return std::unexpected(std::move(refused));
+      }
+      items.push_back(*std::move(own));
+      continue;
+    }
+    auto kept = id ? conversation_.find(*id) : std::nullopt;
+    if (!kept) {
       return std::unexpected(
           Refusal{.error = {ErrorCode::NotFound,
                             fmt::format("response.create: response.input: there is no item '{}'",
                                         id.value_or(""))},
                   .field = "response.input"});
     }
-    const std::string said = text_of_item(named ? *kept : one);
-    text += (text.empty() || said.empty() ? "" : "\n") + said;
+    if (unheard != nullptr && unheard_.contains(*id)) {
+      unheard->insert(*id);
+    }
+    items.push_back(*std::move(kept));
   }
-  return text;
+  return items;
 }
 
 std::expected<std::string, Dialogue::Refusal> Dialogue::text_for(const Json& response) const {
@@ -70,17 +111,19 @@ std::expected<std::string, Dialogue::Refusal> Dialogue::text_for(const Json& res
   const auto instructions = members.text("instructions");
   std::string text;
   if (const Json* const input = members.find("input")) {
-    auto of_input = text_of_input(*input);
-    if (!of_input) {
-      return of_input;
+    const auto items = items_of_input(*input, nullptr);
+    if (!items) {
+      return std::unexpected(items.error());
     }
-    text = *std::move(of_input);
-  } else if (const Json* const last = conversation_.last();
-             last != nullptr && !given_.empty() && (*last)["id"] == given_) {
-    text = text_of_item(*last);
+    for (const Json& item : *items) {
+      const std::string said = text_of_item(item);
+      text += (text.empty() || said.empty() ? "" : "\n") + said;
+    }
+  } else if (!given_.empty() && conversation_.last_id() == given_) {
+    text = text_of_item(conversation_.find(given_).value_or(Json::object()));
   }
   const bool thinks = !instructions || !instructions->empty();
-  if (thinks || text.find_first_not_of(" \t\r\n") == std::string::npos) {
+  if (thinks || is_blank(text)) {
     return std::unexpected(Refusal{.error = {ErrorCode::Unsupported, kNoLanguageModel},
                                    .field = "response",
                                    .code = "language_model_missing"});
@@ -88,170 +131,251 @@ std::expected<std::string, Dialogue::Refusal> Dialogue::text_for(const Json& res
   return text;
 }
 
-Json Dialogue::part_of(const Reply& reply) {
-  return {{"response_id", reply.response_id},
-          {"item_id", reply.item_id},
-          {"output_index", 0},
-          {"content_index", 0}};
-}
-
-Json Dialogue::told_response(const Active& active, const SpeakingWish& wish,
-                             std::string_view status) const {
-  return {{"object", "realtime.response"},
-          {"id", active.response_id},
-          {"status", status},
-          {"status_details", nullptr},
-          {"output", Json::array()},
-          {"conversation_id", active.in_conversation ? Json(conversation_id_) : Json()},
-          {"output_modalities", Json::array({wish.sound ? "audio" : "text"})},
-          {"max_output_tokens", "inf"},
-          {"usage", nullptr},
-          {"metadata", active.metadata}};
-}
-
-Dialogue::Done Dialogue::create_response(const Json& event) {
-  if (active_) {
-    return refuse(ErrorCode::InvalidInput,
-                  fmt::format("response.create: the response {} is still on its way; wait for its "
-                              "response.done, or cancel it",
-                              active_->response_id),
-                  {}, "conversation_already_has_active_response");
-  }
+Dialogue::Done Dialogue::check_response(const Json& response) {
   if (settings_.is_transcription()) {
     return refuse(ErrorCode::Unsupported,
                   "response.create: a session of transcription says nothing; wanted one of "
                   "session.type realtime");
   }
-  if (!rights_.has(Right::Speak)) {
+  if (const Active* const other = active_in_conversation();
+      other != nullptr && !is_aside(response)) {
     return refuse(ErrorCode::InvalidInput,
-                  "response.create: the key has no right to have something spoken", {},
-                  "insufficient_rights");
+                  fmt::format("response.create: the response {} is still on its way; wait for its "
+                              "response.done, or cancel it",
+                              other->response_id),
+                  {}, "conversation_already_has_active_response");
   }
-  const auto asked = Members(event).object("response");
-  if (!asked) {
-    return std::unexpected(refusal_of(asked.error()));
-  }
-  const Json response = *asked == nullptr ? Json::object() : **asked;
-  auto wish = settings_.speaking_for(response);
-  if (!wish) {
-    return std::unexpected(refusal_of(wish.error()));
-  }
-  auto text = text_for(response);
-  if (!text) {
-    return std::unexpected(std::move(text).error());
+  if (is_aside(response) && std::ranges::count(active_, false, &Active::in_conversation) >=
+                                static_cast<ptrdiff_t>(kMostAside)) {
+    return refuse(ErrorCode::Busy,
+                  fmt::format("response.create: {} responses outside of the conversation are on "
+                              "their way, which is the most",
+                              kMostAside),
+                  {}, "too_many_active_responses");
   }
   if (const Status allowed = around_.turns.check_audio(); !allowed) {
     return refuse(allowed.error().code, "response.create: " + allowed.error().message, {},
                   kLimited);
   }
-  Reply reply{.response_id = teller_.new_id("resp"),
-              .item_id = teller_.new_id("item"),
-              .text = *std::move(text),
-              .wish = *std::move(wish)};
-  Active active{.response_id = reply.response_id,
-                .item = {{"id", reply.item_id},
-                         {"object", "realtime.item"},
-                         {"type", "message"},
-                         {"status", "in_progress"},
-                         {"role", "assistant"},
-                         {"content", Json::array()}},
-                .metadata = response.contains("metadata") ? response["metadata"] : Json()};
-  const auto conversation = response.find("conversation");
-  active.in_conversation = conversation == response.end() || *conversation != "none";
-  teller_.tell("response.created",
-               {{"response", told_response(active, reply.wish, "in_progress")}});
-  teller_.tell("response.output_item.added",
-               {{"response_id", reply.response_id}, {"output_index", 0}, {"item", active.item}});
-  if (active.in_conversation) {
-    const auto before = conversation_.add(active.item, {});
-    Json fields = {{"previous_item_id", nullptr}, {"item", active.item}};
-    if (before && !before->empty()) {
-      fields["previous_item_id"] = *before;
-    }
-    teller_.tell("conversation.item.added", std::move(fields));
-  }
-  Json part = part_of(reply);
-  part["part"] = told_part(reply, "");
-  teller_.tell("response.content_part.added", std::move(part));
-  active_ = std::move(active);
-  if (!around_.speak(reply, active_->stop)) {
-    end_reply({.reply = std::move(reply),
-               .transcript = {},
-               .status = fail(ErrorCode::Busy, "all threads are busy; ask again")});
-  }
   return {};
+}
+
+std::expected<Reply, Dialogue::Refusal> Dialogue::reply_for(const Json& response,
+                                                            Active& active) const {
+  const bool written = writes();
+  auto wish = settings_.speaking_for(response);
+  if (!wish) {
+    return std::unexpected(refusal_of(wish.error()));
+  }
+  const bool speaks = wish->sound || !written;
+  if ((speaks && !rights_.has(Right::Speak)) || (written && !rights_.has(Right::Think))) {
+    return std::unexpected(
+        Refusal{.error = {ErrorCode::InvalidInput,
+                          fmt::format("response.create: the key has no right to have something {}",
+                                      speaks && !rights_.has(Right::Speak) ? "spoken" : "written")},
+                .code = "insufficient_rights"});
+  }
+  Reply reply{.response_id = active.response_id,
+              .wish = *std::move(wish),
+              .in_conversation = active.in_conversation};
+  if (!written) {
+    auto text = text_for(response);
+    if (!text) {
+      return std::unexpected(std::move(text).error());
+    }
+    reply.text = *std::move(text);
+    return reply;
+  }
+  const Json fields = settings_.writing_for(response);
+  if (const auto instructions = Members(response, "response.").text("instructions");
+      !instructions) {
+    return std::unexpected(refusal_of(instructions.error()));
+  }
+  auto asked = written_wish(fields, "response.");
+  if (!asked) {
+    return std::unexpected(refusal_of(asked.error()));
+  }
+  if (const Json* const input = Members(response).find("input")) {
+    if (const auto items = items_of_input(*input, &active.unheard); !items) {
+      return std::unexpected(items.error());
+    }
+  } else {
+    active.unheard = unheard_;
+  }
+  asked->model = settings_.model() == kAnyModel ? "" : settings_.model();
+  // What is read for a conversation is kept for it; what is asked beside it is no part of it.
+  asked->chat.conversation =
+      around_.name + (active.in_conversation ? "" : " " + active.response_id);
+  reply.asked = *std::move(asked);
+  return reply;
+}
+
+Json Dialogue::told_response(const Active& active, const SpeakingWish& wish) const {
+  const Json fields = settings_.writing_for(active.asked);
+  Json told = {{"object", "realtime.response"},
+               {"id", active.response_id},
+               {"status", "in_progress"},
+               {"status_details", nullptr},
+               {"output", Json::array()},
+               {"conversation_id", active.in_conversation ? Json(conversation_id_) : Json()},
+               {"output_modalities", Json::array({wish.sound ? "audio" : "text"})},
+               {"max_output_tokens", fields.value("max_output_tokens", Json("inf"))},
+               {"audio", {{"output", settings_.told_output(wish)}}},
+               {"usage", nullptr},
+               {"metadata", active.asked.value("metadata", Json())}};
+  if (teller_.beta()) {
+    told["modalities"] = wish.sound ? Json::array({"text", "audio"}) : Json::array({"text"});
+  }
+  return told;
+}
+
+Dialogue::Done Dialogue::create_response(const Json& event) {
+  const auto asked = Members(event).object("response");
+  if (!asked) {
+    return std::unexpected(refusal_of(asked.error()));
+  }
+  return begin_response(*asked == nullptr ? Json::object() : **asked, false);
+}
+
+Dialogue::Done Dialogue::begin_response(const Json& response, bool of_a_turn) {
+  if (auto checked = check_response(response); !checked) {
+    return checked;
+  }
+  Active active{.response_id = teller_.new_id("resp"),
+                .in_conversation = !is_aside(response),
+                .of_a_turn = of_a_turn,
+                .told = {},
+                .asked = response};
+  auto reply = reply_for(response, active);
+  if (!reply) {
+    return std::unexpected(std::move(reply).error());
+  }
+  active.told = told_response(active, reply->wish);
+  active.waiting = *std::move(reply);
+  reply_owed_ = reply_owed_ && !active.in_conversation;
+  teller_.tell("response.created", {{"response", active.told}});
+  active_.push_back(std::move(active));
+  go_on_with(active_.back());
+  return {};
+}
+
+void Dialogue::go_on_with(Active& active) {
+  if (!active.waiting || !active.unheard.empty()) {
+    return;
+  }
+  Reply reply = *std::exchange(active.waiting, std::nullopt);
+  const std::string id = active.response_id;
+  if (reply.asked) {
+    const Json* const input = Members(active.asked).find("input");
+    auto items = input != nullptr ? items_of_input(*input, nullptr) : conversation_.items();
+    if (!items) {  // one was deleted meanwhile
+      end_reply({.response_id = id, .status = std::unexpected(std::move(items).error().error)});
+      return;
+    }
+    reply.asked->chat.messages =
+        chat_messages(*items, settings_.writing_for(active.asked)["instructions"]);
+  }
+  if (!around_.give(std::move(reply), active.stop)) {
+    end_reply(
+        {.response_id = id, .status = fail(ErrorCode::Busy, "all threads are busy; ask again")});
+  }
+}
+
+void Dialogue::heard(const std::string& item_id) {
+  unheard_.erase(item_id);
+  std::vector<std::string> ids;
+  std::ranges::transform(active_, std::back_inserter(ids), &Active::response_id);
+  for (const std::string& id : ids) {
+    if (Active* const waiting = active(id)) {
+      waiting->unheard.erase(item_id);
+      go_on_with(*waiting);
+    }
+  }
+}
+
+void Dialogue::reply_to_turn() {
+  if (!reply_owed_ || is_speaking_ || !turns_.empty() || active_in_conversation() != nullptr) {
+    return;
+  }
+  reply_owed_ = false;
+  if (const Done begun = begin_response(Json::object(), true); !begun) {
+    const Refusal& refused = begun.error();
+    teller_.tell_error(refused.error, {}, refused.field, refused.code);
+  }
 }
 
 Dialogue::Done Dialogue::cancel_response(const Json& event) {
   const auto id = Members(event).text("response_id");
-  if (!active_ || (id && !id->empty() && *id != active_->response_id)) {
+  Active* const cancelled = id && !id->empty() ? active(*id) : active_in_conversation();
+  if (cancelled == nullptr) {
     return refuse(ErrorCode::InvalidInput, "response.cancel: there is no such response on its way",
                   "response_id", "response_cancel_not_active");
   }
-  interrupt("client_cancelled");
+  interrupt(*cancelled, "client_cancelled");
   return {};
 }
 
 // What was sent the client has; what is still being spoken ends.
 Dialogue::Done Dialogue::clear_output(const Json& /*event*/) {
-  const Json id = active_ ? Json(active_->response_id) : Json();
-  interrupt("client_cancelled");
+  Active* const spoken = active_in_conversation();
+  const Json id = spoken == nullptr ? Json() : Json(spoken->response_id);
   teller_.tell("output_audio_buffer.cleared", {{"response_id", id}});
+  if (spoken != nullptr) {
+    interrupt(*spoken, "client_cancelled");
+  }
   return {};
 }
 
-void Dialogue::interrupt(std::string reason) {
-  if (active_ && active_->reason.empty()) {
-    active_->reason = std::move(reason);
-    active_->stop.request_stop();
+void Dialogue::interrupt(Active& active, std::string reason) {
+  if (!active.reason.empty()) {
+    return;
+  }
+  active.reason = std::move(reason);
+  active.stop.request_stop();
+  if (active.waiting) {
+    end_reply({.response_id = active.response_id, .status = fail(ErrorCode::Cancelled, "stopped")});
   }
 }
 
-void Dialogue::end_reply(Spoken spoken) {
-  if (!active_) {
-    return;
-  }
-  const Active active = *std::exchange(active_, std::nullopt);
-  const Reply& reply = spoken.reply;
-  const bool cancelled = !spoken.status && spoken.status.error().code == ErrorCode::Cancelled;
-  const char* const status = spoken.status ? "completed" : cancelled ? "cancelled" : "failed";
-  const std::string_view kind = reply.wish.sound ? "output_audio_transcript" : "output_text";
-  if (reply.wish.sound) {
-    teller_.tell("response.output_audio.done", part_of(reply));
-  }
-  Json text = part_of(reply);
-  text[reply.wish.sound ? "transcript" : "text"] = spoken.transcript;
-  teller_.tell(fmt::format("response.{}.done", kind), std::move(text));
-  Json part = part_of(reply);
-  part["part"] = told_part(reply, spoken.transcript);
-  teller_.tell("response.content_part.done", std::move(part));
-
-  Json item = active.item;
-  item["status"] = spoken.status ? "completed" : "incomplete";
-  item["content"].push_back(content_of(spoken, spoken.transcript, teller_.beta()));
-  teller_.tell("response.output_item.done",
-               {{"response_id", reply.response_id}, {"output_index", 0}, {"item", item}});
-  if (active.in_conversation) {
-    Json kept = item;
-    if (active.truncated) {
-      kept["content"] = Json::array({content_of(spoken, "", teller_.beta())});
-    }
-    conversation_.replace(std::move(kept));
-    teller_.tell("conversation.item.done", {{"previous_item_id", nullptr}, {"item", item}});
-  }
-  Json response = told_response(active, reply.wish, status);
-  response["output"].push_back(std::move(item));
-  response["usage"] = usage_of(spoken);
+void Dialogue::tell_end(const Active& active, const Replied& replied) {
+  const bool cancelled = !replied.status && replied.status.error().code == ErrorCode::Cancelled;
+  Json response = active.told;
+  Json& details = response["status_details"];
   if (cancelled) {
-    response["status_details"] = {{"type", "cancelled"}, {"reason", active.reason}};
-  } else if (!spoken.status) {
-    response["status_details"] = {
-        {"type", "failed"},
-        {"error", parse_object(openai_error_text(spoken.status.error()))["error"]}};
+    details = {{"type", "cancelled"}, {"reason", active.reason}};
+  } else if (!replied.status) {
+    details = {{"type", "failed"},
+               {"error", parse_object(openai_error_text(replied.status.error(), {},
+                                                        replied.code))["error"]}};
+  } else if (replied.cut) {
+    details = {{"type", "incomplete"}, {"reason", "max_output_tokens"}};
+  }
+  response["status"] = details.is_null() ? Json("completed") : details["type"];
+  response["output"] = replied.output;
+  response["usage"] = usage_of(replied);
+  if (!replied.notes.empty()) {
+    response["mynah_notes"] = notes_json(replied.notes);
   }
   teller_.tell("response.done", {{"response", std::move(response)}});
+}
+
+void Dialogue::end_reply(Replied replied) {
+  const auto found = std::ranges::find(active_, replied.response_id, &Active::response_id);
+  if (found == active_.end()) {
+    return;
+  }
+  const Active ended = std::move(*found);
+  active_.erase(found);
+  tell_end(ended, replied);
+  if (!ended.in_conversation) {
+    return;
+  }
+  // A noise that broke off a reply before its first word does not leave somebody without one.
+  reply_owed_ = reply_owed_ || (ended.of_a_turn && ended.reason == "turn_detected" &&
+                                replied.output.empty() && !replied.status);
   if (ear_ != nullptr) {
-    ear_->wait_for_turn();
+    ear_->wait_for_turn(replied.unplayed_ms);
+    reply_to_turn();
   }
 }
 

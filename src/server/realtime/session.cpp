@@ -64,11 +64,11 @@ class RealtimeSession final : public MessageSession,
                                                 self->answers_came();
                                               }
                                             },
-                                        .speak =
+                                        .give =
                                             [weak](Reply reply, std::stop_source stop) {
                                               const auto self = weak.lock();
                                               return self != nullptr &&
-                                                     self->speak(std::move(reply), std::move(stop));
+                                                     self->give(std::move(reply), std::move(stop));
                                             }};
     dialogue_ = std::make_unique<Dialogue>(std::move(surroundings), head);
   }
@@ -105,10 +105,10 @@ class RealtimeSession final : public MessageSession,
   }
 
  private:
-  // A message, or what became of a text that was to be spoken.
+  // A message, or what became of a response.
   struct Task {
     std::string text{};
-    std::optional<Spoken> spoken{};
+    std::optional<Replied> replied{};
   };
 
   // A message without a letter takes memory, too.
@@ -141,18 +141,20 @@ class RealtimeSession final : public MessageSession,
     }
   }
 
-  // The text is spoken by another thread: the client may interrupt it.
-  bool speak(Reply reply, std::stop_source stop) {
-    auto speak_it = [self = shared_from_this(), reply = std::move(reply), stop]() mutable {
+  // A response is given by another thread: the client may interrupt it.
+  bool give(Reply reply, std::stop_source stop) {
+    auto give_it = [self = shared_from_this(), reply = std::move(reply), stop]() mutable {
       const std::stop_callback gone(self->outbox_->stop(), [&stop] { stop.request_stop(); });
-      Spoken spoken = speak_reply(
-          {.service = self->service_, .turns = self->turns_, .teller = self->dialogue_->teller()},
-          std::move(reply), stop.get_token());
+      Replied replied = give_reply({.service = self->service_,
+                                    .turns = self->turns_,
+                                    .conversation = self->dialogue_->conversation(),
+                                    .teller = self->dialogue_->teller()},
+                                   std::move(reply), stop.get_token());
       const std::lock_guard lock(self->mutex_);
-      self->waiting_.push_back({.spoken = std::move(spoken)});
+      self->waiting_.push_back({.replied = std::move(replied)});
       self->schedule();
     };
-    return threads_.run(std::move(speak_it), share_);
+    return threads_.run(std::move(give_it), share_);
   }
 
   Next take_next(std::optional<Clock::time_point> due) {
@@ -203,8 +205,8 @@ class RealtimeSession final : public MessageSession,
     if (next.time) {
       dialogue_->on_time(Clock::now());
     }
-    if (next.task && next.task->spoken) {
-      dialogue_->end_reply(*std::move(next.task->spoken));
+    if (next.task && next.task->replied) {
+      dialogue_->end_reply(*std::move(next.task->replied));
     } else if (next.task) {
       dialogue_->take(next.task->text);
       shrink_backlog(held_by(next.task->text));

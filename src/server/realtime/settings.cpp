@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 #include "server/http/json_members.h"
 #include "server/http/json_text.h"
+#include "server/realtime/reply_wish.h"
 
 namespace mynah::server {
 namespace {
@@ -37,13 +38,14 @@ constexpr double kLeastSpeed = 0.25;
 constexpr double kMostSpeed = 1.5;
 constexpr int kMostMilliseconds = 60'000;
 
-// What does nothing here and is told again, up to so many bytes.
-constexpr std::array<const char*, 11> kKept = {"instructions",     "tools",
-                                               "tool_choice",      "parallel_tool_calls",
-                                               "reasoning",        "max_output_tokens",
-                                               "truncation",       "tracing",
-                                               "prompt",           "include",
-                                               "output_modalities"};
+// What replies are written by, and what does nothing here, as the client has it; up to so many
+// bytes.
+constexpr std::array<const char*, 12> kKept = {"instructions", "tools",
+                                               "tool_choice",  "parallel_tool_calls",
+                                               "reasoning",    "max_output_tokens",
+                                               "truncation",   "temperature",
+                                               "tracing",      "prompt",
+                                               "include",      "output_modalities"};
 constexpr size_t kMostKept = 256U << 10U;
 
 // What is known of a session and of the objects in it; what a client tells again of what it was
@@ -248,6 +250,7 @@ Done Settings::take_turns(const Json& input) {
             members.number("silence_duration_ms", 0, kMostMilliseconds, turns.silence_duration_ms));
   turns.silence_duration_ms = static_cast<int>(silence);
   MYNAH_TRY(turns.interrupts, members.flag("interrupt_response", turns.interrupts));
+  MYNAH_TRY(replies_, members.flag("create_response", replies_));
   constexpr double kNone = 0;
   MYNAH_TRY(const double idle, members.number("idle_timeout_ms", kNone, kMostMilliseconds, kNone));
   turns.idle_timeout_ms = idle > kNone ? std::optional(static_cast<int>(idle)) : std::nullopt;
@@ -321,6 +324,7 @@ Done Settings::update(const Json& session) {
   changed.transcription_ = type.empty() ? transcription_ : type == "transcription";
   MYNAH_TRY(const std::string model, members.text("model"));
   changed.model_ = model.empty() ? model_ : model;
+  MYNAH_TRY_STATUS(members.text("instructions"));
   MYNAH_TRY(const Json* const audio, members.object("audio"));
   if (audio != nullptr) {
     const Members parts(*audio, "session.audio.");
@@ -348,6 +352,9 @@ Done Settings::update(const Json& session) {
                                    "and the like",
                                    kMostKept >> 10U));
   }
+  if (!changed.transcription_) {
+    MYNAH_TRY_STATUS(written_wish(changed.kept_, "session."));
+  }
   *this = std::move(changed);
   return {};
 }
@@ -373,6 +380,20 @@ std::expected<SpeakingWish, FieldError> Settings::speaking_for(const Json& respo
   return wish;
 }
 
+Json Settings::writing_for(const Json& response) const {
+  Json fields = kept_;
+  const Json own = nested(response);
+  for (const char* const name : kKept) {
+    if (own.contains(name) && !own[name].is_null()) {
+      fields[name] = own[name];
+    }
+  }
+  if (!fields.contains("instructions") || !fields["instructions"].is_string()) {
+    fields["instructions"] = kUsualInstructions;
+  }
+  return fields;
+}
+
 Json Settings::told_turns() const {
   if (!hearing_.turns) {
     return nullptr;
@@ -387,13 +408,18 @@ Json Settings::told_turns() const {
     if (turns.idle_timeout_ms) {
       told["idle_timeout_ms"] = *turns.idle_timeout_ms;
     }
-    told["create_response"] = false;  // nobody is here who would think of one
+    told["create_response"] = writes_ && replies_;
     told["interrupt_response"] = turns.interrupts;
   }
   if (semantic_) {
     told["note"] = "semantic_vad is not here yet: server_vad with a silence by its eagerness";
   }
   return told;
+}
+
+Json Settings::told_output(const SpeakingWish& wish) {
+  return {{"format", told_format(wish.format)},
+          {"voice", wish.voice.empty() ? "alloy" : wish.voice}};
 }
 
 Json Settings::told(const std::string& id, bool beta) const {
@@ -422,21 +448,34 @@ Json Settings::told(const std::string& id, bool beta) const {
                               {"turn_detection", told_turns()}};
     if (!transcription_) {
       told["output_modalities"] = Json::array({speaking_.sound ? "audio" : "text"});
-      told["audio"]["output"] = {{"format", told_format(speaking_.format)},
-                                 {"voice", speaking_.voice.empty() ? "alloy" : speaking_.voice},
-                                 {"speed", speaking_.speed}};
+      told["audio"]["output"] = told_output(speaking_);
+      told["audio"]["output"]["speed"] = speaking_.speed;
     }
+  }
+  if (writes_ && !transcription_) {
+    told["instructions"] = kUsualInstructions;
+    told["tools"] = Json::array();
+    told["tool_choice"] = "auto";
+    told["max_output_tokens"] = "inf";
+    told["truncation"] = "auto";
   }
   for (const auto& [name, value] : kept_.items()) {
     if (name != "output_modalities" && (!transcription_ || name == "include")) {
       told[name] = value;
     }
   }
+  std::vector<std::string> notes;
   if (!unknown_.empty()) {
     constexpr size_t kMostNamed = 20;
     const std::span all(unknown_);
-    told["note"] = fmt::format("nothing here is called {}",
-                               fmt::join(all.first(std::min(all.size(), kMostNamed)), ", "));
+    notes.push_back(fmt::format("nothing here is called {}",
+                                fmt::join(all.first(std::min(all.size(), kMostNamed)), ", ")));
+  }
+  if (!transcription_ && foreign_tools(kept_) > 0) {
+    notes.emplace_back("session.tools: those that are no functions do nothing here");
+  }
+  if (!notes.empty()) {
+    told["note"] = fmt::format("{}", fmt::join(notes, "; "));
   }
   return told;
 }

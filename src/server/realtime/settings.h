@@ -55,11 +55,28 @@ class Settings {
   // As they are in effect. `beta`: in the flat names of the beta.
   [[nodiscard]] nlohmann::ordered_json told(const std::string& id, bool beta) const;
 
+  // How sound is sent: {"format", "voice"}.
+  [[nodiscard]] static nlohmann::ordered_json told_output(const SpeakingWish& wish);
+
   [[nodiscard]] bool is_transcription() const { return transcription_; }
 
   [[nodiscard]] const HearingWish& hearing() const { return hearing_; }
 
   [[nodiscard]] const SpeakingWish& speaking() const { return speaking_; }
+
+  // Whether a language model is here that writes replies: else none begins by itself, and the
+  // client is told so.
+  void set_writes(bool writes) { writes_ = writes; }
+
+  // The end of a turn has a reply begin.
+  [[nodiscard]] bool replies_to_turns() const { return writes_ && replies_ && hearing_.turns; }
+
+  // That talks, as the client names it; "": it does not.
+  [[nodiscard]] const std::string& model() const { return model_; }
+
+  // What a response wants of a language model, the session's fields with its own in their place
+  // (reply_wish.h).
+  [[nodiscard]] nlohmann::ordered_json writing_for(const nlohmann::ordered_json& response) const;
 
   // Whether the client wants to be told what it said.
   [[nodiscard]] bool tells_transcripts() const { return tells_transcripts_; }
@@ -83,10 +100,12 @@ class Settings {
   HearingWish hearing_;
   SpeakingWish speaking_;
   bool tells_transcripts_ = true;
+  bool writes_ = false;
+  bool replies_ = true;                           // create_response
   bool semantic_ = false;                         // semantic_vad was asked for
   std::vector<std::string> unknown_;              // of the last update, by their names
   Json transcription_told_;                       // as the client has it
-  Json kept_ = nlohmann::ordered_json::object();  // what says nothing here, told again
+  Json kept_ = nlohmann::ordered_json::object();  // of replies, and what says nothing here
 };
 
 }  // namespace mynah::server
