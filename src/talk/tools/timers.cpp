@@ -16,7 +16,7 @@ constexpr const char* kTimersTable =
 }  // namespace
 
 Result<std::shared_ptr<Timers>> Timers::open(const std::string& path) {
-  MYNAH_TRY(jobs::Database database, jobs::Database::open(path));
+  MYNAH_TRY(Database database, Database::open(path));
   // Another process may be writing.
   MYNAH_TRY_STATUS(database.execute("PRAGMA busy_timeout = 5000;"));
   MYNAH_TRY_STATUS(database.execute(kTimersTable));
@@ -34,7 +34,7 @@ Result<Timer> Timers::add(const Timer& timer, SystemSeconds now) {
   const std::scoped_lock lock(mutex_);
   Timer added = timer;
   MYNAH_TRY_STATUS(database_.in_transaction([&]() -> Status {
-    MYNAH_TRY(jobs::Statement counting,
+    MYNAH_TRY(Statement counting,
               database_.prepare("SELECT COUNT(*), COALESCE(MAX(id), 0) FROM timers"));
     MYNAH_TRY(const bool counted, counting.step());
     if (counted && std::cmp_greater_equal(counting.integer(0), kMostTimers)) {
@@ -43,7 +43,7 @@ Result<Timer> Timers::add(const Timer& timer, SystemSeconds now) {
                                                kMostTimers));
     }
     added.id = counting.integer(1) + 1;
-    MYNAH_TRY(jobs::Statement adding, database_.prepare("INSERT INTO timers VALUES (?, ?, ?, ?)"));
+    MYNAH_TRY(Statement adding, database_.prepare("INSERT INTO timers VALUES (?, ?, ?, ?)"));
     return adding.bind(added.id)
         .bind(static_cast<int64_t>(added.due.time_since_epoch().count()))
         .bind(std::string_view(added.label))
@@ -55,7 +55,7 @@ Result<Timer> Timers::add(const Timer& timer, SystemSeconds now) {
 
 Result<std::vector<Timer>> Timers::until(int64_t most_s) {
   const std::scoped_lock lock(mutex_);
-  MYNAH_TRY(jobs::Statement reading,
+  MYNAH_TRY(Statement reading,
             database_.prepare("SELECT id, due_s, label, zone FROM timers WHERE due_s <= ? ORDER BY "
                               "due_s, id"));
   reading.bind(most_s);
@@ -82,7 +82,7 @@ Result<std::vector<Timer>> Timers::due(SystemSeconds now) {
 
 Result<bool> Timers::remove(int64_t id) {
   const std::scoped_lock lock(mutex_);
-  MYNAH_TRY(jobs::Statement removing, database_.prepare("DELETE FROM timers WHERE id = ?"));
+  MYNAH_TRY(Statement removing, database_.prepare("DELETE FROM timers WHERE id = ?"));
   MYNAH_TRY_STATUS(removing.bind(id).run());
   return database_.changed() > 0;
 }

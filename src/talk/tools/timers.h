@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "jobs/sqlite.h"
+#include "store/sqlite.h"
 #include "talk/tools/zones.h"
 
 namespace mynah::talk {
@@ -50,12 +50,12 @@ class Timers {
   [[nodiscard]] Result<bool> remove(int64_t id);
 
  private:
-  explicit Timers(jobs::Database database) : database_(std::move(database)) {}
+  explicit Timers(Database database) : database_(std::move(database)) {}
 
   [[nodiscard]] Result<std::vector<Timer>> until(int64_t most_s);
 
   std::mutex mutex_;  // guards the connection: a statement is run by one thread
-  jobs::Database database_;
+  Database database_;
 };
 
 // What is said when it rings, "timer 2 (tea) is over", and where that comes more than a minute
