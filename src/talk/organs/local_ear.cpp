@@ -43,8 +43,8 @@ class LocalEar final : public Ear {
 
   Result<HeardText> hear(std::span<const float> samples, const HearWish& wish,
                          const std::stop_token& stop) override {
-    const auto most =
-        static_cast<size_t>(samples_of(queue_->model().header()->facts().longest_window_s));
+    const HearingFacts& facts = queue_->model().header()->facts();
+    const auto most = static_cast<size_t>(samples_of(facts.longest_window_s));
     HeardText text{.text = {}, .language = wish.language, .language_probability = 1};
     size_t length = most;
     while (!samples.empty()) {
@@ -65,6 +65,9 @@ class LocalEar final : public Ear {
       samples = samples.subspan(length);
       length = most;
     }
+    if (text.language.empty() && !facts.multilingual()) {
+      text.language = facts.languages.front();
+    }
     text.text = trimmed(text.text, " \t\n");
     return text;
   }
@@ -83,6 +86,7 @@ class LocalEar final : public Ear {
                           .prompts = wish.prompts,
                           .previous = {},
                           .language = language,
+                          .surely_speech = wish.surely_speech,
                           .alone = true,
                           .stop = stop};
     WindowAnswer answer;

@@ -25,7 +25,11 @@ struct OrganFacts {
 struct HearWish {
   std::string language;                // ISO 639-1 code; "": to be found out
   std::vector<std::string> prompts{};  // words to expect, in texts
-  bool draft = false;  // the first guess will do: it need not be as good as the last one
+  // The first guess will do: it need not be as good as the last one.
+  bool draft = false;
+  // Whether a detector is sure that somebody speaks. Where it is not (a knock, a cough), a text
+  // that is in doubt itself is nobody's.
+  bool surely_speech = true;
 };
 
 // What was said in a turn.

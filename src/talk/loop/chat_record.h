@@ -1,0 +1,34 @@
+// ChatRecord: what was said in a conversation, as a language model is told it.
+#pragma once
+
+#include <string>
+
+#include "chat/chat_request.h"
+
+namespace mynah::talk {
+
+// Texts of one speaker that follow each other are one message, and the user's is the first: chat
+// templates want it so.
+class ChatRecord {
+ public:
+  // `base`: all but its messages. `system`: what the model is told before all else; "": nothing.
+  ChatRecord(ChatRequest base, const std::string& system);
+
+  void add_user(const std::string& text);
+
+  // What of a reply was heard: nothing that was not played. "" is nothing.
+  void add_assistant(const std::string& text);
+
+  // Asks for a reply to what a user says now.
+  [[nodiscard]] ChatRequest with_user(const std::string& text) const;
+
+  [[nodiscard]] const ChatRequest::Json& messages() const { return request_.messages; }
+
+ private:
+  ChatRequest request_;
+};
+
+// What a model is told whose replies are spoken, before what its user wants it to know.
+[[nodiscard]] std::string spoken_system(const std::string& users);
+
+}  // namespace mynah::talk

@@ -1,0 +1,222 @@
+#include "talk/loop/spoken_reply.h"
+
+#include <utility>
+
+namespace mynah::talk {
+
+namespace {
+
+// Seconds that are spoken before they are played: what an interruption throws away. Less of a reply
+// that may not be played at all.
+constexpr double kAhead_s = 8;
+constexpr double kAheadUnreleased_s = 2;
+
+// Silence behind a piece, as SpeakOptions has it between clauses, sentences and paragraphs.
+double silence_behind(SpokenPiece::Behind behind) {
+  const SpeakOptions usual;
+  switch (behind) {
+    case SpokenPiece::Behind::Clause:
+      return usual.clause_silence_s;
+    case SpokenPiece::Behind::Sentence:
+      return usual.sentence_silence_s;
+    case SpokenPiece::Behind::Paragraph:
+      break;
+  }
+  return usual.paragraph_silence_s;
+}
+
+}  // namespace
+
+// Takes what the mind writes. Of thoughts and calls nothing is spoken.
+class SpokenReply::Teller final : public ChatObserver {
+ public:
+  explicit Teller(SpokenReply& reply) : reply_(reply) {}
+
+  Status on_delta(const ChatDelta& delta) override { return reply_.take_text(delta.said.content); }
+
+ private:
+  SpokenReply& reply_;
+};
+
+// Takes the sound of one piece.
+class SpokenReply::Speaking final : public SpeechObserver {
+ public:
+  Speaking(SpokenReply& reply, const SpokenPiece& piece) : reply_(reply), piece_(piece) {}
+
+  Status on_clause(const SpokenClause& clause) override {
+    return reply_.take_sound(piece_, clause);
+  }
+
+ private:
+  SpokenReply& reply_;
+  const SpokenPiece& piece_;
+};
+
+SpokenReply::SpokenReply(const Ways& ways, std::string language)
+    : mind_(ways.mind),
+      mouth_(ways.mouth),
+      work_(ways.work),
+      language_(std::move(language)),
+      cutter_(language_),
+      sound_(ways.mouth.rate_hz()),
+      asked_(Clock::now()) {}
+
+std::shared_ptr<SpokenReply> SpokenReply::begin(const Ways& ways, ChatRequest request,
+                                                std::string language) {
+  auto reply = std::make_shared<SpokenReply>(ways, std::move(language));
+  ways.work.run(Organ::Mind, [reply, request = std::move(request)] { reply->write(request); });
+  return reply;
+}
+
+double SpokenReply::ms_since(Clock::time_point then) const {
+  return std::chrono::duration<double, std::milli>(Clock::now() - then).count();
+}
+
+void SpokenReply::write(const ChatRequest& request) {
+  if (stop_.stop_requested()) {
+    return;
+  }
+  const std::stop_callback ends(stop_.get_token(), [this] { enough_.request_stop(); });
+  Teller teller(*this);
+  const auto replied = mind_.reply(request, teller, enough_.get_token());
+  const std::lock_guard lock(mutex_);
+  written_ = true;
+  if (!replied && !enough_.stop_requested()) {
+    fault_ = OrganFault{.organ = Organ::Mind, .error = replied.error()};
+  }
+  take_pieces(cutter_.finish());
+}
+
+Status SpokenReply::take_text(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (enough_.stop_requested()) {
+    return fail(ErrorCode::Cancelled, "the reply is not wanted any more");
+  }
+  text_ += text;
+  take_pieces(cutter_.push(text));
+  if (repetition_.push(text)) {
+    enough_.request_stop();
+    return fail(ErrorCode::Cancelled, "the reply repeats itself");
+  }
+  return {};
+}
+
+void SpokenReply::take_pieces(std::vector<SpokenPiece> pieces) {
+  if (!pieces.empty() && first_piece_ == Clock::time_point{}) {
+    first_piece_ = Clock::now();
+    times_.mind_ms = ms_since(asked_);
+  }
+  for (SpokenPiece& piece : pieces) {
+    pieces_.push_back(std::move(piece));
+  }
+  speak_next();
+}
+
+void SpokenReply::speak_next() {
+  const double ahead_s = released_ ? kAhead_s : kAheadUnreleased_s;
+  if (speaks_ || pieces_.empty() || sound_.left_s() > ahead_s || stop_.stop_requested()) {
+    return;
+  }
+  speaks_ = true;
+  SpokenPiece piece = std::move(pieces_.front());
+  pieces_.pop_front();
+  work_.run(Organ::Mouth, [reply = shared_from_this(), piece = std::move(piece),
+                           first = !std::exchange(spoke_, true)] { reply->speak(piece, first); });
+}
+
+void SpokenReply::speak(const SpokenPiece& piece, bool first) {
+  Status spoken;
+  if (!stop_.stop_requested()) {
+    Speaking speaking(*this, piece);
+    spoken = mouth_.speak(piece.text, {.language = language_, .first = first}, speaking,
+                          stop_.get_token());
+  }
+  end_piece(piece, spoken);
+}
+
+Status SpokenReply::take_sound(const SpokenPiece& piece, const SpokenClause& clause) {
+  const std::lock_guard lock(mutex_);
+  if (stop_.stop_requested()) {
+    return fail(ErrorCode::Cancelled, "the reply is not wanted any more");
+  }
+  if (behind_) {
+    sound_.add_silence(silence_behind(*behind_));
+    behind_.reset();
+  }
+  if (times_.mouth_ms == 0) {
+    times_.mouth_ms = ms_since(first_piece_);
+  }
+  sound_.add(clause, piece.begin);
+  return {};
+}
+
+void SpokenReply::end_piece(const SpokenPiece& piece, const Status& spoken) {
+  const bool failed = !spoken && !stop_.stop_requested();
+  {
+    const std::lock_guard lock(mutex_);
+    speaks_ = false;
+    behind_ = piece.behind;
+    if (!failed) {
+      speak_next();
+      return;
+    }
+    fault_ = OrganFault{.organ = Organ::Mouth, .error = spoken.error()};
+    pieces_.clear();
+  }
+  cancel();
+}
+
+void SpokenReply::cancel() {
+  stop_.request_stop();
+}
+
+void SpokenReply::release() {
+  const std::lock_guard lock(mutex_);
+  released_ = true;
+  speak_next();
+}
+
+void SpokenReply::play(std::span<float> out) {
+  const std::lock_guard lock(mutex_);
+  sound_.play(out);
+  speak_next();
+}
+
+void SpokenReply::hold() {
+  const std::lock_guard lock(mutex_);
+  sound_.hold();
+}
+
+void SpokenReply::go_on() {
+  const std::lock_guard lock(mutex_);
+  sound_.go_on();
+}
+
+bool SpokenReply::is_over() const {
+  const bool complete = written_ && pieces_.empty() && !speaks_;
+  return (complete || stop_.stop_requested()) && sound_.at_end();
+}
+
+SpokenReply::State SpokenReply::state() const {
+  const std::lock_guard lock(mutex_);
+  return {.sounds = times_.mouth_ms > 0,
+          .begun = sound_.begun(),
+          .over = is_over(),
+          .cut = stop_.stop_requested(),
+          .times = times_};
+}
+
+std::string SpokenReply::played() const {
+  const std::lock_guard lock(mutex_);
+  if (is_over() && !stop_.stop_requested()) {
+    return text_;
+  }
+  return text_.substr(0, cutter_.reply_bytes(sound_.text_played()));
+}
+
+std::optional<OrganFault> SpokenReply::take_fault() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(fault_, std::nullopt);
+}
+
+}  // namespace mynah::talk

@@ -1,0 +1,43 @@
+// TalkEvent: what happens in a conversation, for who shows it or writes it down.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "talk/loop/spoken_reply.h"
+
+namespace mynah::talk {
+
+// Milliseconds of one turn and its reply, from the end of the user's voice on, by the
+// conversation's clock; and those that the organs took for it, by the machine's.
+struct TurnTimes {
+  double heard_ms = 0;    // its text is there
+  double decided_ms = 0;  // the turn was held to be over
+  double sound_ms = 0;    // the reply is heard
+  double ear_ms = 0;
+  ReplyTimes reply;
+};
+
+struct TalkEvent {
+  enum class Kind : uint8_t {
+    Voice,    // somebody begins to speak, at `at`
+    Draft,    // `text` is what was heard of him so far
+    Heard,    // his turn is over: `text`, `language`; "": no words
+    Replies,  // the reply's first sound is played
+    Said,     // the reply is over, and `text` is what was played of it; `interrupted`: not all
+    Held,     // it is silent, as somebody speaks over it
+    WentOn,   // that was nothing
+    Fault,    // an organ failed: `fault`
+  };
+
+  Kind kind = Kind::Voice;
+  int64_t at = 0;  // sample of what was captured
+  std::string text{};
+  std::string language{};
+  bool interrupted = false;
+  TurnTimes times{};                  // Heard, Replies
+  std::optional<OrganFault> fault{};  // Fault
+};
+
+}  // namespace mynah::talk

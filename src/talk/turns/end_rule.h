@@ -1,0 +1,57 @@
+// EndRule: whether somebody who pauses has said what he wants to say.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+
+#include "base/result.h"
+
+namespace mynah::talk {
+
+// What is known of somebody who is silent behind his words.
+struct TurnPause {
+  double silence_s = 0;  // since his voice ended
+  double spoken_s = 0;   // that he spoke before, pauses left out
+  // The newest EndRule::score() of this pause; none: there is none yet.
+  std::optional<float> score;
+  // What was heard of all that he said; none: it is not heard yet.
+  std::optional<std::string> text;
+};
+
+class EndRule {
+ public:
+  virtual ~EndRule() = default;
+
+  // Whether score() says anything: it is then asked every 100 ms of a pause.
+  [[nodiscard]] virtual bool scores() const { return false; }
+
+  // How likely the turn is over by how it sounds. `samples`: 16 kHz mono, from its beginning until
+  // now, half a minute at most. Asked on a thread of its own, one call at a time. Errors: the
+  // device's; Cancelled once stop is requested.
+  [[nodiscard]] virtual Result<float> score(std::span<const float> samples,
+                                            const std::stop_token& stop) {
+    static_cast<void>(samples);
+    static_cast<void>(stop);
+    return 0.0F;
+  }
+
+  // Whether the turn is over. Asked with every piece of sound: it takes no time.
+  [[nodiscard]] virtual bool is_over(const TurnPause& pause) const = 0;
+};
+
+// By silence alone.
+class SilenceRule final : public EndRule {
+ public:
+  explicit SilenceRule(double silence_s) : silence_s_(silence_s) {}
+
+  [[nodiscard]] bool is_over(const TurnPause& pause) const override {
+    return pause.silence_s >= silence_s_;
+  }
+
+ private:
+  double silence_s_;
+};
+
+}  // namespace mynah::talk
