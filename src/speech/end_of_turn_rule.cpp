@@ -1,0 +1,89 @@
+#include "speech/end_of_turn_rule.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mynah {
+namespace {
+
+// In the order of Eagerness.
+constexpr std::array<std::string_view, 4> kEagernessNames = {"auto", "low", "medium", "high"};
+
+double logit_of(float score) {
+  constexpr double kLeast = 1e-6;
+  const double inside = std::clamp(static_cast<double>(score), kLeast, 1 - kLeast);
+  return std::log(inside / (1 - inside));
+}
+
+double least_logit_at(const std::array<EndOfTurnRule::Point, 3>& points, double silence_s) {
+  for (size_t i = 1; i < points.size(); ++i) {
+    const EndOfTurnRule::Point& from = points[i - 1];
+    const EndOfTurnRule::Point& to = points[i];
+    if (silence_s < to.silence_s) {
+      const double part = (silence_s - from.silence_s) / (to.silence_s - from.silence_s);
+      return std::lerp(from.least_logit, to.least_logit, part);
+    }
+  }
+  return points.back().least_logit;
+}
+
+}  // namespace
+
+std::optional<Eagerness> parse_eagerness(std::string_view text) {
+  const auto* const found = std::ranges::find(kEagernessNames, text);
+  return found == kEagernessNames.end()
+             ? std::nullopt
+             : std::optional(static_cast<Eagerness>(found - kEagernessNames.begin()));
+}
+
+std::string_view name_of(Eagerness eagerness) {
+  return kEagernessNames[static_cast<size_t>(eagerness)];
+}
+
+std::optional<TurnEnd> EndOfTurnRule::end_at(const TurnMoment& moment) const {
+  // Silence is counted in pieces of sound, whose ends lie a little off a tenth of a second.
+  constexpr double kMoment_s = 1e-6;
+  if (moment.score && moment.silence_s + kMoment_s >= first_look_s()) {
+    const double said = moment.clause == ClauseState::Open    ? -open_clause
+                        : moment.clause == ClauseState::Whole ? whole_clause
+                                                              : 0;
+    if (logit_of(*moment.score) + said >= least_logit_at(points, moment.silence_s + kMoment_s)) {
+      return TurnEnd::Said;
+    }
+  }
+  if (moment.silence_s >= longest_silence_s) {
+    return TurnEnd::Silence;
+  }
+  if (moment.faint_s >= longest_faint_s && moment.silence_s < first_look_s()) {
+    return TurnEnd::AnotherVoice;
+  }
+  if (moment.wordless_s >= longest_wordless_s) {
+    return TurnEnd::Wordless;
+  }
+  if (moment.length_s >= longest_turn_s) {
+    return TurnEnd::TooLong;
+  }
+  return std::nullopt;
+}
+
+EndOfTurnRule end_of_turn_rule(Eagerness eagerness) {
+  EndOfTurnRule rule;
+  switch (eagerness) {
+    case Eagerness::Low:
+      rule.points = {{{0.3, 2.0}, {0.6, 1.5}, {1.2, 0.5}}};
+      rule.longest_silence_s = 3;
+      break;
+    case Eagerness::Auto:
+    case Eagerness::Medium:
+      rule.points = {{{0.2, 1.5}, {0.5, 1.0}, {1.2, -0.5}}};
+      rule.longest_silence_s = 2;
+      break;
+    case Eagerness::High:
+      rule.points = {{{0.2, 0.5}, {0.4, 0.0}, {0.8, -1.0}}};
+      rule.longest_silence_s = 1;
+      break;
+  }
+  return rule;
+}
+
+}  // namespace mynah

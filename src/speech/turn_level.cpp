@@ -1,0 +1,75 @@
+#include "speech/turn_level.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mynah {
+namespace {
+
+constexpr size_t kLevelFrame = 512;  // samples: one of Silero's
+constexpr double kFrame_s = 512.0 / 16000;
+
+// The speaker's level is what a fifth of their frames exceed; what is six decibels below it or
+// more, in the mean over a sixth of a second, is somebody else's. Chosen on half of the mixes of
+// docs/turns.md.
+constexpr double kLouder = 0.2;
+constexpr int kBelow_db = 6;
+constexpr int64_t kKnown = 16;  // frames of voice after which it is known whose turn it is
+
+}  // namespace
+
+void TurnLevel::begin() {
+  heard_.fill(0);
+  spoken_ = 0;
+  faint_ = 0;
+}
+
+int TurnLevel::threshold_db() const {
+  const auto louder = static_cast<int64_t>(kLouder * static_cast<double>(spoken_));
+  int64_t above = 0;
+  for (size_t below = 0; below < kLevels; ++below) {
+    above += heard_[below];
+    if (above > louder) {
+      return -static_cast<int>(below) - kBelow_db;
+    }
+  }
+  return -static_cast<int>(kLevels);
+}
+
+void TurnLevel::add_frame(double energy) {
+  constexpr double kLeast = 1e-10;
+  last_[next_] = energy;
+  next_ = (next_ + 1) % kSmoothed;
+  if (voiced_) {
+    const double db = -10 * std::log10(std::max(energy, kLeast));
+    const auto level = static_cast<size_t>(std::clamp(db, 0.0, kLevels - 1.0));
+    ++heard_[level];
+    ++spoken_;
+  }
+  double mean = 0;
+  for (const double one : last_) {
+    mean += one / kSmoothed;
+  }
+  const bool known = spoken_ >= kKnown;
+  const bool loud = 10 * std::log10(std::max(mean, kLeast)) >= threshold_db();
+  faint_ = !known || loud ? 0 : faint_ + 1;
+}
+
+void TurnLevel::push(std::span<const float> samples, bool voice) {
+  for (const float sample : samples) {
+    sum_ += static_cast<double>(sample) * sample;
+    voiced_ = voiced_ || voice;
+    if (++in_frame_ == kLevelFrame) {
+      add_frame(sum_ / kLevelFrame);
+      sum_ = 0;
+      in_frame_ = 0;
+      voiced_ = false;
+    }
+  }
+}
+
+double TurnLevel::faint_s() const {
+  return static_cast<double>(faint_) * kFrame_s;
+}
+
+}  // namespace mynah

@@ -1,0 +1,42 @@
+// TurnLevel: how long nobody spoke as loudly as whoever has the turn, so that a television behind
+// them does not keep it open.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace mynah {
+
+// One recording at 16 kHz; one thread at a time.
+class TurnLevel {
+ public:
+  // A turn begins with the next sample: whose it is will be heard.
+  void begin();
+
+  // The samples that come next; `voice`: somebody speaks in them, as the detector has it.
+  void push(std::span<const float> samples, bool voice);
+
+  // Seconds since the last sound as loud as the turn's speaker; 0 until it is known who that is.
+  [[nodiscard]] double faint_s() const;
+
+ private:
+  void add_frame(double energy);
+  // What is as loud as the speaker, in decibels; none before half a second was spoken.
+  [[nodiscard]] int threshold_db() const;
+
+  static constexpr size_t kLevels = 100;  // of one decibel, below full scale
+  static constexpr size_t kSmoothed = 5;  // frames
+
+  std::array<int64_t, kLevels> heard_{};  // frames in which somebody spoke, by their level
+  int64_t spoken_ = 0;                    // how many they are
+  std::array<double, kSmoothed> last_{};  // mean squares of the last frames, as a ring
+  size_t next_ = 0;
+  double sum_ = 0;  // of squares in the frame that is not whole
+  size_t in_frame_ = 0;
+  bool voiced_ = false;  // some of it
+  int64_t faint_ = 0;    // frames
+};
+
+}  // namespace mynah
