@@ -19,8 +19,8 @@ set(CPACK_DEBIAN_PACKAGE_SECTION sound)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The built-in recogniser's model is opened by its name, which no library's needs tell of.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS pocketsphinx-en-us)
-# Models are pulled by HTTPS.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)
+# Models are pulled by HTTPS. The sound server's library is opened by its name.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ca-certificates, libpulse0")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "avahi-utils, espeak-ng, open-jtalk, open-jtalk-mecab-naist-jdic, poppler-utils, python3-pip")
 install(FILES packaging/mynah.service packaging/mynah.socket packaging/mynah-wyoming.socket DESTINATION lib/systemd/system)
 include(CPack)

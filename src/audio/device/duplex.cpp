@@ -1,6 +1,7 @@
 #include "audio/device/duplex.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -11,12 +12,17 @@ namespace {
 
 constexpr double kFrameS = static_cast<double>(kSoundFrame) / kHeardHz;
 constexpr size_t kMostFrames = 3000;      // 30 s that nobody took
+constexpr double kBeginS = 3;             // until a stream that was made gives its first sample
 constexpr double kStalledS = 0.5;         // without a sample: the stream gives nothing
 constexpr int kSilentFrames = 80;         // of zeros: no room is that still
 constexpr double kJumpS = 0.005;          // the reference is set anew where it is that far off
 constexpr double kPulledPerFrame = 0.02;  // of what it is off less than that: half a second's glide
 
 }  // namespace
+
+double steady_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 Duplex::Duplex(int playback_hz)
     : playback_hz_(playback_hz),
@@ -59,14 +65,13 @@ int64_t Duplex::drop() {
 SoundState Duplex::state(double now_s) const {
   const std::lock_guard lock(mutex_);
   SoundState state{.microphone = microphone_, .loudspeaker = loudspeaker_};
-  state.listening = stalled_ ? Listening::Away : listening_;
+  const bool silent = listening_ == Listening::Microphone && (stalled_ || captured_ == 0);
+  state.listening = silent ? Listening::Away : listening_;
   if (playing_ && playback_clock_.known()) {
     state.loudspeaker.true_rate_hz = playback_clock_.true_rate_hz();
-    state.said =
-        std::max(said_, queue_.said_at(playback_clock_.position_at(now_s) + playback_origin_));
-  } else {
-    state.said = said_;
   }
+  const auto position = position_at(now_s);
+  state.said = position ? std::max(said_, queue_.said_at(*position)) : said_;
   if (listening_ == Listening::Microphone && capture_clock_.known()) {
     state.microphone.true_rate_hz = capture_clock_.true_rate_hz();
   }
@@ -86,6 +91,7 @@ void Duplex::playback_begins(SoundEnd end) {
   loudspeaker_ = std::move(end);
   playback_clock_.restart();
   playback_origin_ = queue_.begin_stream();
+  stood_at_ = static_cast<double>(playback_origin_);
   played_to_.reset();
   playing_ = true;
 }
@@ -98,30 +104,51 @@ void Duplex::pull(std::span<float> out) {
 void Duplex::playback_stood(double time_s, double position, double latency_s) {
   const std::lock_guard lock(mutex_);
   playback_clock_.observe(time_s, position);
+  stood_at_ = std::max(stood_at_, position + static_cast<double>(playback_origin_));
   loudspeaker_.latency_s = latency_s;
 }
 
 void Duplex::playback_ends(double now_s) {
   const std::lock_guard lock(mutex_);
-  if (!std::exchange(playing_, false)) {
+  if (!playing_) {
     return;
   }
-  // Before the first word of where it stood nothing is held to have been played.
-  const double position =
-      playback_clock_.known() ? std::max(0.0, playback_clock_.position_at(now_s)) : 0.0;
-  queue_.lost(std::max(position + static_cast<double>(playback_origin_),
-                       static_cast<double>(playback_origin_)));
+  // Where it never told where it stood, nothing of it is held to have been played.
+  queue_.lost(std::max({position_at(now_s).value_or(0), played_to_.value_or(0), stood_at_}));
   said_ = std::max(said_, queue_.handed_out());
+  playing_ = false;
   playback_clock_.restart();
+  held_at_.reset();
   loudspeaker_.name.clear();
 }
 
 void Duplex::playback_late() {
   const std::lock_guard lock(mutex_);
   ++loudspeaker_.xruns;
+  if (!held_at_) {
+    stood_at_ = position_at(steady_s()).value_or(stood_at_);
+    playback_clock_.broke();
+  }
 }
 
-void Duplex::capture_begins(SoundEnd end) {
+void Duplex::playback_held(bool held, double now_s) {
+  const std::lock_guard lock(mutex_);
+  if (held && !held_at_) {
+    held_at_ = position_at(now_s).value_or(stood_at_);
+  }
+  if (!held) {
+    held_at_.reset();
+  }
+  playback_clock_.restart();
+}
+
+void Duplex::playback_named(std::string name, std::string title) {
+  const std::lock_guard lock(mutex_);
+  loudspeaker_.name = std::move(name);
+  loudspeaker_.title = std::move(title);
+}
+
+void Duplex::capture_begins(SoundEnd end, double now_s) {
   const std::lock_guard lock(mutex_);
   end.xruns = microphone_.xruns;
   microphone_ = std::move(end);
@@ -129,8 +156,10 @@ void Duplex::capture_begins(SoundEnd end) {
   captured_ = 0;
   pending_.clear();
   stalled_ = false;
+  stall_told_ = false;
   silent_frames_ = 0;
   listening_ = Listening::Microphone;
+  began_s_ = now_s;
 }
 
 void Duplex::captured(std::span<const float> samples, double now_s) {
@@ -138,7 +167,8 @@ void Duplex::captured(std::span<const float> samples, double now_s) {
   if (listening_ != Listening::Microphone || samples.empty()) {
     return;
   }
-  if (std::exchange(stalled_, false)) {
+  stalled_ = false;
+  if (std::exchange(stall_told_, false)) {
     tell_locked(SoundNews::Kind::Returned, "the microphone gives sound again");
   }
   last_heard_s_ = now_s;
@@ -174,6 +204,7 @@ void Duplex::capture_ends(Listening listening, double now_s) {
     no_signal_ = false;
   }
   stalled_ = false;
+  stall_told_ = false;
   listening_ = listening;
 }
 
@@ -182,16 +213,30 @@ void Duplex::capture_late() {
   ++microphone_.xruns;
 }
 
+void Duplex::capture_moved() {
+  const std::lock_guard lock(mutex_);
+  capture_clock_.restart();
+}
+
+void Duplex::capture_named(std::string name, std::string title) {
+  const std::lock_guard lock(mutex_);
+  microphone_.name = std::move(name);
+  microphone_.title = std::move(title);
+}
+
 void Duplex::time_is(double now_s) {
   const std::lock_guard lock(mutex_);
   if (last_heard_s_ == 0) {
     last_heard_s_ = now_s;
   }
+  const bool begun = captured_ > 0;
   if (listening_ == Listening::Microphone && !stalled_) {
-    if (now_s - last_heard_s_ < kStalledS) {
+    if (begun && now_s - last_heard_s_ < kStalledS) {
       return;
     }
-    stalled_ = true;
+    stalled_ = begun || now_s - began_s_ > kBeginS;
+  }
+  if (stalled_ && !std::exchange(stall_told_, true)) {
     tell_locked(SoundNews::Kind::Waiting,
                 fmt::format("{} gives no sound (suspended, or its server hangs): waiting for it",
                             microphone_.title));
@@ -229,21 +274,31 @@ void Duplex::emit(std::span<const float> heard, Listening listening, double end_
   arrived_.notify_one();
 }
 
+std::optional<double> Duplex::position_at(double time_s) const {
+  if (held_at_) {
+    return held_at_;
+  }
+  if (!playing_ || !playback_clock_.known()) {
+    return std::nullopt;
+  }
+  return playback_clock_.position_at(time_s) + static_cast<double>(playback_origin_);
+}
+
 // The reference ends where the loudspeaker stood at `end_s`. Jitter of what is known of that would
 // be heard as a wobble of its pitch: it follows slowly, and jumps where it is far off.
 void Duplex::fill_played(SoundFrame& frame, double end_s) {
-  if (!playing_ || !playback_clock_.known()) {
+  const auto position = position_at(end_s);
+  if (!position || held_at_) {
     played_to_.reset();
     return;
   }
   const bool by_capture = frame.listening == Listening::Microphone && capture_clock_.known();
   const double seconds = by_capture ? kSoundFrame / capture_clock_.true_rate_hz() : kFrameS;
-  const double target = playback_clock_.position_at(end_s) + static_cast<double>(playback_origin_);
   const double length = playback_clock_.true_rate_hz() * seconds;
-  double from = played_to_.value_or(target - length);
-  double off = target - (from + length);
+  double from = played_to_.value_or(*position - length);
+  double off = *position - (from + length);
   if (std::abs(off) > kJumpS * playback_hz_) {
-    from = target - length;
+    from = *position - length;
     off = 0;
   }
   const double to = from + length + off * kPulledPerFrame;

@@ -19,6 +19,9 @@
 
 namespace mynah {
 
+// Seconds of the clock that never goes back: what Duplex's times are of.
+[[nodiscard]] double steady_s();
+
 // Between a thread that serves a sound system (SoundTransport) and who takes frames. The thread
 // hands in what was captured and takes what is to be played, and tells when where each stream
 // stood; times are seconds of the steady clock, positions samples since a stream's begin.
@@ -44,16 +47,22 @@ class Duplex {
   // It played what stood before `position` and is gone; none: as the clock says.
   void playback_ends(double now_s);
   void playback_late();
+  // It stands still (suspended), or goes on with what it was given.
+  void playback_held(bool held, double now_s);
+  void playback_named(std::string name, std::string title);
 
   // The microphone's stream. `listening` is what frames are until it begins again.
-  void capture_begins(SoundEnd end);
+  void capture_begins(SoundEnd end, double now_s);
   void captured(std::span<const float> samples, double now_s);
   void capture_stood(double time_s, double position, double latency_s);
   void capture_ends(Listening listening, double now_s);
   void capture_late();
+  // The server put the stream elsewhere: what was told of its time holds no more.
+  void capture_moved();
+  void capture_named(std::string name, std::string title);
 
-  // Makes the silent frames that are due while there is no microphone; a stream that gives nothing
-  // for half a second counts as away.
+  // Makes the silent frames that are due while there is no microphone. A stream that gives nothing
+  // for half a second counts as away, one that has not begun for three seconds is told as that.
   void time_is(double now_s);
 
   void tell(SoundNews::Kind kind, std::string text);
@@ -61,6 +70,8 @@ class Duplex {
   void muted_at_server(bool muted);
 
  private:
+  // Where the loudspeaker stands; none while that is not known.
+  [[nodiscard]] std::optional<double> position_at(double time_s) const;
   void emit(std::span<const float> heard, Listening listening, double end_s);
   void fill_played(SoundFrame& frame, double end_s);
   void watch_signal(std::span<const float> heard);
@@ -78,13 +89,17 @@ class Duplex {
   StreamClock playback_clock_;
   int64_t playback_origin_ = 0;  // of the stream in the queue's positions
   bool playing_ = false;
+  std::optional<double> held_at_;    // the position where it stands still
+  double stood_at_ = 0;              // the last position that was told
   std::optional<double> played_to_;  // the position that the last frame's reference ended at
   int64_t said_ = 0;
   SoundEnd loudspeaker_;
 
   StreamClock capture_clock_;
   Listening listening_ = Listening::Away;
+  double began_s_ = 0;  // when the stream was made
   bool stalled_ = false;
+  bool stall_told_ = false;
   std::vector<float> pending_;  // less than a frame
   int64_t captured_ = 0;        // samples of the stream
   double last_heard_s_ = 0;     // when samples came, or when the last silent frame ended

@@ -5,20 +5,25 @@
 
 namespace mynah {
 
-// A card's clock against this machine's. What is told comes with jitter and at its own times; the
-// line through what the last half minute told has neither, and its slope is the card's true rate.
-// Not thread-safe.
+// A card's clock against this machine's. What is told comes at its own times, and late by what a
+// busy machine makes its server wait; the line through what the last half minute told, near its
+// upper edge, has little of both, and its slope is the card's true rate. Not thread-safe.
 class StreamClock {
  public:
   // The rate that the stream was opened with, samples a second.
   explicit StreamClock(double rate_hz) : rate_hz_(rate_hz) {}
 
   // Notes that the stream stood at `position` (samples since its begin) at `time_s` (seconds of a
-  // clock that never goes back). Two in a row that are 30 ms off the line are a break (the stream
-  // was moved, starved, suspended): the line begins anew with them.
+  // clock that never goes back). What is 30 ms off the line is left out; two in a row that are
+  // ahead, or eight that are late, are a break (the stream was moved, starved, suspended): the line
+  // begins anew with them.
   void observe(double time_s, double position);
 
-  // Forgets what was told: the next observation begins a line.
+  // The stream was starved or moved: the next observation begins a line, whose slope is held near
+  // the last one's until more is known.
+  void broke();
+
+  // Forgets all: another stream.
   void restart();
 
   // Whether anything was told yet. The functions below ask for it.
@@ -42,10 +47,12 @@ class StreamClock {
 
   double rate_hz_;
   std::deque<Seen> seen_;
-  bool off_the_line_ = false;
+  std::deque<Seen> strays_;  // the last ones, where they were off the line
+  bool fitted_ = false;
   double middle_s_ = 0;  // of the line, where its ahead is `ahead_s_`
   double ahead_s_ = 0;
   double slope_ = 0;
+  double usual_slope_ = 0;  // before this line told its own
 };
 
 }  // namespace mynah
