@@ -131,7 +131,7 @@ double worst_difference(const std::vector<SoundFrame>& frames) {
 
 TEST(Duplex, TheReferenceIsWhatTheMicrophoneHears) {
   for (const auto& [playback_ppm, capture_ppm] :
-       {std::pair(0.0, 0.0), std::pair(-40.0, 80.0), std::pair(100.0, -100.0)}) {
+       {std::pair(-40.0, 80.0), std::pair(100.0, -100.0)}) {
     const Room room{.playback_rate = 24000 * (1 + playback_ppm * 1e-6),
                     .capture_rate = 16000 * (1 + capture_ppm * 1e-6)};
     Duplex duplex(24000);
