@@ -1,0 +1,37 @@
+// PlayedSound: what a loudspeaker played of late, read at any moment between its samples.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace mynah::echo {
+
+// The last seconds of a signal, which is 0 before its first sample. What is read has the
+// frequencies that both rates have: a windowed sinc (Kaiser, beta 9: images are 90 dB below).
+class PlayedSound {
+ public:
+  // `ratio`: samples of it for one that is read, such as 24000 / 16000; `seconds` of it are kept.
+  PlayedSound(int rate_hz, double ratio, double seconds);
+
+  void push(std::span<const float> samples);
+
+  // The value at `position`, in samples since the first; 0 where that is forgotten. What did not
+  // come yet counts as 0: positions up to readable() are right.
+  [[nodiscard]] float at(double position) const;
+
+  // Positions below need nothing that did not come yet.
+  [[nodiscard]] double readable() const { return static_cast<double>(written_ - half_width_); }
+
+  [[nodiscard]] int64_t written() const { return written_; }
+
+ private:
+  // Samples to either side that a value is made of.
+  int64_t half_width_;
+  int64_t written_ = 0;
+  std::vector<float> ring_;
+  // Row i: the weights for a position i / kPhases of a sample behind a sample.
+  std::vector<float> weights_;
+};
+
+}  // namespace mynah::echo
