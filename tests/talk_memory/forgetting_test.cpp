@@ -1,4 +1,6 @@
 // What is forgotten is in no file any more, whenever the process ends.
+#include "talk/memory/forgetting.h"
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -80,29 +82,28 @@ class Forgettings : public MemoryTest {
     return names;
   }
 
-  // Forgets in a process of its own, which is killed after a while or by `elsewhere`.
-  void forget_and_die(std::chrono::microseconds after, bool in_the_middle) {
+  // Forgets in a process of its own, which is killed after a while.
+  void forget_and_die(std::chrono::microseconds after) {
     store.reset();
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      MemoryOptions own{.folder = state()};
-      if (in_the_middle) {
-        own.forget_elsewhere = [](std::span<const std::string>) -> Status {
-          ::kill(::getpid(), SIGKILL);
-          return {};
-        };
-      }
-      auto opened = open_sqlite_memory(std::move(own));
+      auto opened = open_sqlite_memory({.folder = state()});
       ::_exit(opened && (*opened)->forget({.containing = kCanary}) ? 0 : 1);
     }
-    if (!in_the_middle) {
-      std::this_thread::sleep_for(after);
-      ::kill(child, SIGKILL);
-    }
-    int state = 0;
-    ASSERT_EQ(::waitpid(child, &state, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(state) || (WIFEXITED(state) && WEXITSTATUS(state) == 0));
+    std::this_thread::sleep_for(after);
+    ::kill(child, SIGKILL);
+    int ended = 0;
+    ASSERT_EQ(::waitpid(child, &ended, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(ended) || (WIFEXITED(ended) && WEXITSTATUS(ended) == 0));
+  }
+
+  // Marks as what a process leaves that ends right after that.
+  void mark(const std::vector<int64_t>& ids) {
+    store.reset();
+    const Database database = *Database::open(state() + "/memory.db");
+    ASSERT_TRUE(database.keep_safely());
+    ASSERT_TRUE(Forgetting(database, state()).mark(ids));
   }
 };
 
@@ -116,7 +117,7 @@ TEST_F(Forgettings, NothingOfItIsInAnyFile) {
   EXPECT_EQ(texts().size(), before - 2);
   EXPECT_THAT(words(kCanary), IsEmpty());
   const auto near = store->search_meaning("model", canary_vector(), {}, 1000);
-  EXPECT_EQ(near->size(), 60U);
+  EXPECT_EQ(near->size(), 60U) << "other conversations are as they were";
   store.reset();
   EXPECT_THAT(files_with_canary(), IsEmpty());
   open();
@@ -153,24 +154,9 @@ TEST_F(Forgettings, AConversationGoesWhole) {
   EXPECT_EQ(store->keep({.conversation = one, .text = "third"}).error().code, ErrorCode::NotFound);
 }
 
-TEST_F(Forgettings, WhatFrontsKeepElsewhereIsForgottenFirst) {
-  std::vector<std::string> heard;
-  MemoryOptions own = options();
-  own.forget_elsewhere = [&](std::span<const std::string> texts) -> Status {
-    heard.assign(texts.begin(), texts.end());
-    return {};
-  };
-  store = *open_sqlite_memory(std::move(own));
-  const int64_t turn = say("remember that I like tea");
-  ASSERT_TRUE(store->keep_fact(turn, "I like tea"));
-  ASSERT_TRUE(store->forget({.ids = {turn}}));
-  EXPECT_THAT(heard, ElementsAre("remember that I like tea"));
-}
-
 TEST_F(Forgettings, AProcessThatDiesInTheMiddleHasItFinishedByTheNext) {
   fill(30);
-  keep_canary();
-  forget_and_die({}, true);
+  mark({keep_canary()});
   ASSERT_THAT(files_with_canary(), testing::Not(IsEmpty())) << "or it was not in the middle";
   open();
   EXPECT_THAT(files_with_canary(), IsEmpty());
@@ -182,17 +168,16 @@ TEST_F(Forgettings, NoMatterWhenItIsKilled) {
   fill(30);
   keep_canary();
   const auto begun = std::chrono::steady_clock::now();
-  forget_and_die(std::chrono::hours(0), true);
+  ASSERT_TRUE(store->forget({.containing = kCanary}));
   const auto about = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - begun);
-  open();
   constexpr int kRounds = 16;
   int unfinished = 0;
   for (int round = 0; round < kRounds; ++round) {
     if (texts({.containing = kCanary}).empty()) {
       keep_canary();
     }
-    forget_and_die(about * 3 * round / kRounds, false);
+    forget_and_die(about * 3 * round / kRounds);
     unfinished += files_with_canary().empty() ? 0 : 1;
     open();
     const bool is_known = !texts({.containing = kCanary}).empty();

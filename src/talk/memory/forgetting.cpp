@@ -1,8 +1,5 @@
 #include "talk/memory/forgetting.h"
 
-#include <utility>
-#include <vector>
-
 #include "talk/memory/memory_tables.h"
 
 namespace mynah::talk {
@@ -53,28 +50,13 @@ Result<int64_t> Forgetting::mark(std::span<const int64_t> ids) const {
   return done ? Result<int64_t>(marked) : std::unexpected(done.error());
 }
 
-Status Forgetting::tell_elsewhere() const {
-  if (!elsewhere_) {
-    return {};
-  }
-  std::vector<std::string> texts;
-  MYNAH_TRY(Statement rows, database_.prepare("SELECT text FROM items WHERE id IN (SELECT item "
-                                              "FROM gone) AND kind = 0"));
-  while (true) {
-    MYNAH_TRY(const bool more, rows.step());
-    if (!more) {
-      break;
-    }
-    texts.push_back(rows.text(0));
-  }
-  return texts.empty() ? Status() : elsewhere_(texts);
-}
-
 // FTS5 keeps words of rows that were deleted until it merges: the index is made again.
 Status Forgetting::remove_rows() const {
   return database_.in_transaction([&]() -> Status {
     MYNAH_TRY_STATUS(set_tidy(database_, true));
     return database_.execute(
+        "DELETE FROM vectors WHERE item IN (SELECT id FROM items WHERE conversation IN (SELECT "
+        "conversation FROM items WHERE id IN (SELECT item FROM gone)));"
         "DELETE FROM conversations WHERE id IN (SELECT conversation FROM items WHERE id IN (SELECT "
         "item FROM gone)) AND NOT EXISTS (SELECT 1 FROM items WHERE conversation = "
         "conversations.id AND id NOT IN (SELECT item FROM gone));"
@@ -95,7 +77,6 @@ Status Forgetting::tidy() const {
 Status Forgetting::finish() const {
   MYNAH_TRY(const int64_t gone, count_of(database_, "SELECT count(*) FROM gone"));
   if (gone > 0) {
-    MYNAH_TRY_STATUS(tell_elsewhere());
     MYNAH_TRY_STATUS(remove_rows());
   }
   MYNAH_TRY(const int64_t pending,

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "store/sqlite.h"
@@ -13,10 +13,9 @@ namespace mynah::talk {
 
 class Forgetting {
  public:
-  // `elsewhere`: MemoryOptions::forget_elsewhere. The database must outlive it.
-  Forgetting(const Database& database, std::string folder,
-             std::function<Status(std::span<const std::string> texts)> elsewhere)
-      : database_(database), folder_(std::move(folder)), elsewhere_(std::move(elsewhere)) {}
+  // The database must outlive it.
+  Forgetting(const Database& database, std::string folder)
+      : database_(database), folder_(std::move(folder)) {}
 
   // Marks items as gone, with what was made of them and what they were made of: from then on they
   // are, whatever happens. How many items that is.
@@ -26,14 +25,12 @@ class Forgetting {
   Status finish() const;
 
  private:
-  Status tell_elsewhere() const;
   Status remove_rows() const;
   // Nothing of what was removed stays in the log, in pages that are free, or in an index.
   Status tidy() const;
 
   const Database& database_;
   std::string folder_;
-  std::function<Status(std::span<const std::string>)> elsewhere_;
 };
 
 }  // namespace mynah::talk

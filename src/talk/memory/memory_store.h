@@ -28,9 +28,9 @@ enum class MemoryKind : uint8_t { Turn, Fact };
 struct MemoryTurn {
   int64_t conversation = 0;  // of MemoryStore::begin_conversation()
   MemoryOrigin origin = MemoryOrigin::User;
-  std::string who;       // a name, of the user, the tool, the file or the model; "": nobody knows
-  std::string language;  // ISO 639-1; "": nobody knows
-  std::string text;
+  std::string who{};       // a name, of the user, the tool, the file or the model; "": nobody knows
+  std::string language{};  // ISO 639-1; "": nobody knows
+  std::string text{};
   // Of what the assistant said aloud: the words that were played. None: it was not spoken.
   std::optional<std::string> played{};
 };
@@ -117,14 +117,18 @@ class MemoryStore {
   // The oldest `most` items that have no vector of that model.
   virtual Result<std::vector<MemoryItem>> without_vector(std::string_view model, size_t most) = 0;
 
+  // The turn before an item in its conversation; none: it is the first.
+  virtual Result<std::optional<MemoryItem>> turn_before(const MemoryItem& item) = 0;
+
   // Keeps vectors, each in place of the one that its item had. An item that was forgotten meanwhile
   // gets none.
   virtual Status keep_vectors(std::string_view model, std::span<const MemoryVector> vectors) = 0;
 
   // Forgets what the filter means, with the facts that were made of it and the turn that a fact was
-  // made of; how many items. Once it returns no file of the store has a byte of them; ended in the
-  // middle, that is finished when the store is opened next. Busy where another process reads for
-  // longer than some seconds: then it is forgotten for everybody, and finished later likewise.
+  // made of; how many items. Vectors of their conversations go, too: those of neighbours may be
+  // made of them. Once it returns no file of the store has a byte of them; ended in the middle,
+  // that is finished when the store is opened next. Busy where another process reads for longer
+  // than some seconds: then it is forgotten for everybody, and finished later likewise.
   virtual Result<int64_t> forget(const MemoryFilter& filter) = 0;
 
   virtual Result<MemoryCounts> counts() = 0;

@@ -34,7 +34,7 @@ constexpr const char* kTables =
     "CREATE TABLE vectors(item INTEGER PRIMARY KEY REFERENCES items(id) ON DELETE CASCADE,"
     "  model TEXT NOT NULL, vector BLOB NOT NULL);"
     "CREATE TABLE gone(item INTEGER PRIMARY KEY);"
-    "CREATE VIRTUAL TABLE words USING fts5(text, content='items', content_rowid='id',"
+    "CREATE VIRTUAL TABLE words USING fts5(text, who, content='items', content_rowid='id',"
     "  tokenize='porter unicode61 remove_diacritics 2');"
     "PRAGMA application_id=1836674669; PRAGMA user_version=1;";
 

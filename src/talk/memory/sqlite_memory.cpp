@@ -58,7 +58,7 @@ class SqliteMemory final : public MemoryStore {
   SqliteMemory(Database database, MemoryOptions options)
       : options_(std::move(options)),
         database_(std::move(database)),
-        forgetting_(database_, options_.folder, options_.forget_elsewhere) {}
+        forgetting_(database_, options_.folder) {}
 
   Status take_up() {
     const std::lock_guard lock(mutex_);
@@ -76,6 +76,7 @@ class SqliteMemory final : public MemoryStore {
                                                 std::span<const float> vector,
                                                 const MemoryFilter& filter, size_t most) override;
   Result<std::vector<MemoryItem>> without_vector(std::string_view model, size_t most) override;
+  Result<std::optional<MemoryItem>> turn_before(const MemoryItem& item) override;
   Status keep_vectors(std::string_view model, std::span<const MemoryVector> vectors) override;
   Result<int64_t> forget(const MemoryFilter& filter) override;
   Result<MemoryCounts> counts() override;
@@ -149,8 +150,9 @@ Result<int64_t> SqliteMemory::insert(const MemoryItem& item) const {
     item.turn.played ? put.bind(*item.turn.played) : put.bind(std::nullopt);
     MYNAH_TRY_STATUS(put.run());
     id = database_.last_row();
-    MYNAH_TRY(Statement words, database_.prepare("INSERT INTO words(rowid, text) VALUES(?, ?)"));
-    return words.bind(id).bind(item.turn.text).run();
+    MYNAH_TRY(Statement words,
+              database_.prepare("INSERT INTO words(rowid, text, who) VALUES(?, ?, ?)"));
+    return words.bind(id).bind(item.turn.text).bind(item.turn.who).run();
   });
   return done ? Result<int64_t>(id) : std::unexpected(done.error());
 }
@@ -300,6 +302,17 @@ Result<std::vector<MemoryItem>> SqliteMemory::without_vector(std::string_view mo
                                                 condition_of({}))));
   select.bind(model);
   return read(std::move(select), "", most);
+}
+
+Result<std::optional<MemoryItem>> SqliteMemory::turn_before(const MemoryItem& item) {
+  const std::lock_guard lock(mutex_);
+  const MemoryFilter turns{.conversation = item.turn.conversation, .kind = MemoryKind::Turn};
+  MYNAH_TRY(Statement select,
+            select_items(database_, fmt::format("WHERE {} AND items.id < ? ORDER BY items.id DESC",
+                                                condition_of(turns))));
+  select.bind(item.id);
+  MYNAH_TRY(auto found, read(std::move(select), "", 1));
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
 Status SqliteMemory::keep_vectors(std::string_view model, std::span<const MemoryVector> vectors) {

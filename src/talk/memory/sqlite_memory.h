@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "talk/memory/memory_store.h"
@@ -16,9 +15,6 @@ struct MemoryOptions {
   std::string folder;
   // Told what somebody should know, in a sentence. Empty: nobody.
   std::function<void(const std::string&)> tell = {};
-  // Has what a front keeps elsewhere of these texts forgotten, too (a history of lines), before
-  // they are. Empty: there is nothing.
-  std::function<Status(std::span<const std::string> texts)> forget_elsewhere = {};
   std::function<int64_t()> now_ms = {};  // since 1970; empty: the system's
   int64_t most_bytes = 0;                // of the database; 0: as many as the disk
   // How long another process that reads or writes is waited for.

@@ -1,0 +1,90 @@
+#include "talk/memory/conversation_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ascii.h"
+#include "talk/memory/quoted_memory.h"
+#include "talk/memory/remembered_words.h"
+
+namespace mynah::talk {
+namespace {
+
+// Items that a question is looked up in, and that a model is told at most.
+constexpr size_t kLookedAt = 20;
+constexpr size_t kMostTold = 5;
+
+// A question that is about something kept is nearer to it than this, most often, and one that is
+// about nothing is not (docs/memory.md has the figures).
+constexpr double kLeastCosine = 0.35;
+
+bool is_about(const Recalled& found, bool by_meaning) {
+  return by_meaning ? found.cosine.value_or(0) >= kLeastCosine : found.by_words;
+}
+
+}  // namespace
+
+ConversationMemory::ConversationMemory(std::shared_ptr<MemoryStore> store, MeaningModel model,
+                                       std::string front, std::string user)
+    : store_(std::move(store)),
+      model_(std::move(model)),
+      front_(std::move(front)),
+      user_(std::move(user)) {}
+
+void ConversationMemory::begin_anew() {
+  const std::lock_guard lock(mutex_);
+  conversation_ = 0;
+  told_.clear();
+}
+
+Status ConversationMemory::keep(MemoryTurn turn) {
+  if (trimmed(turn.text).empty()) {
+    return {};
+  }
+  const bool is_users = turn.origin == MemoryOrigin::User;
+  if (is_users && turn.who.empty()) {
+    turn.who = user_;
+  }
+  const std::lock_guard lock(mutex_);
+  Result<int64_t> kept = 0;
+  // Once more where the conversation was forgotten meanwhile: what is said now is another one.
+  for (const bool is_last : {false, true}) {
+    if (conversation_ == 0) {
+      MYNAH_TRY(conversation_, store_->begin_conversation(front_));
+    }
+    turn.conversation = conversation_;
+    kept = store_->keep(turn);
+    if (kept || kept.error().code != ErrorCode::NotFound || is_last) {
+      break;
+    }
+    conversation_ = 0;
+  }
+  MYNAH_TRY(const int64_t id, std::move(kept));
+  const std::string_view fact = is_users ? words_to_remember(turn.text) : std::string_view();
+  if (!fact.empty()) {
+    MYNAH_TRY_STATUS(store_->keep_fact(id, fact));
+  }
+  return {};
+}
+
+Result<std::string> ConversationMemory::remind(std::string_view question,
+                                               const std::stop_token& stop) {
+  const std::lock_guard lock(mutex_);
+  MemoryFilter filter{.origins = {MemoryOrigin::User}};
+  if (conversation_ != 0) {
+    filter.not_of = conversation_;
+  }
+  MYNAH_TRY(auto found, recall(*store_, model_, question, filter, kLookedAt, stop));
+  std::erase_if(found, [&](const Recalled& one) {
+    return told_.contains(one.item.id) || !is_about(one, model_.embedder != nullptr);
+  });
+  found.resize(std::min(found.size(), kMostTold));
+  for (const Recalled& one : found) {
+    told_.insert(one.item.id);
+  }
+  // The order in which it was said: what is said later may take back what was said before.
+  std::ranges::sort(found, {}, [](const Recalled& one) { return one.item.id; });
+  return quoted_memory(found);
+}
+
+}  // namespace mynah::talk

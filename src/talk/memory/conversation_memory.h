@@ -1,0 +1,54 @@
+// ConversationMemory: what one conversation keeps, and is reminded of.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "talk/memory/memory_store.h"
+#include "talk/memory/recall.h"
+
+namespace mynah::talk {
+
+// Any number of threads may use it.
+class ConversationMemory {
+ public:
+  // `front`: what it is held with ("chat", "talk"). `user`: who is held to speak; "": nobody knows.
+  ConversationMemory(std::shared_ptr<MemoryStore> store, MeaningModel model, std::string front,
+                     std::string user);
+
+  // Keeps a turn of this conversation, MemoryTurn::conversation aside, and what a user asks in it
+  // to be remembered as a fact. A user's turn without a name gets this one's. A text without words
+  // is passed over.
+  Status keep(MemoryTurn turn);
+
+  // The words of other conversations that a model is to be told with a question, each once in this
+  // conversation; as quoted_memory() writes them. Nothing of this conversation: the model has it.
+  Result<std::string> remind(std::string_view question, const std::stop_token& stop);
+
+  // What is kept from here on is another conversation.
+  void begin_anew();
+
+  // As make_vectors(), for whoever has time: what was just said is found by its words already.
+  Status make_vectors(const std::stop_token& stop) {
+    return talk::make_vectors(*store_, model_, stop);
+  }
+
+  [[nodiscard]] MemoryStore& store() { return *store_; }
+
+ private:
+  std::shared_ptr<MemoryStore> store_;
+  MeaningModel model_;
+  std::string front_;
+  std::string user_;
+  std::mutex mutex_;
+  int64_t conversation_ = 0;  // mutex_'s, as the next one; 0: nothing was kept yet
+  std::set<int64_t> told_;    // items that the model was reminded of
+};
+
+}  // namespace mynah::talk
