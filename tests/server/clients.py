@@ -19,6 +19,7 @@ import chat_clients
 import embed_clients
 import openai
 from realtime import RealtimeChecks
+from realtime_talk import TalkChecks
 from recorded import RecordedRequests
 from serving import CHAT_MODEL, Server, free_port, run_checks
 from taught_model import write_taught
@@ -284,7 +285,7 @@ def main():
         requests = RecordedRequests(server.address, KEY, checks.samples(), SAID[:29])
         all_checks = [checks, requests, RealtimeChecks(server.address, checks.clip, KEY)]
         if writes:
-            all_checks.append(chat_clients.ChatChecks(server.address, KEY))
+            all_checks += [chat_clients.ChatChecks(server.address, KEY), TalkChecks(server.address, checks.clip, KEY)]
         if embeds:
             all_checks.append(embed_clients.EmbedChecks(server.address, KEY))
         passed, failed = map(sum, zip(*map(run_checks, all_checks)))
@@ -297,7 +298,7 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         others = endpointing(program, shared, weights, home)
     passed, failed = (sum(counts) for counts in zip((passed, failed), others))
-    absent = [kind for kind, here in ((chat_clients.ChatChecks, writes), (embed_clients.EmbedChecks, embeds)) if not here]
+    absent = [kind for kind, here in ((chat_clients.ChatChecks, writes), (TalkChecks, writes), (embed_clients.EmbedChecks, embeds)) if not here]
     skipped = sum(name.startswith("check_") for kind in absent for name in vars(kind))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

@@ -179,7 +179,8 @@ class RealtimeChecks:
             # As agents-js has it.
             turns = {"type": "semantic_vad", "eagerness": "high", "create_response": True, "interrupt_response": False}
             audio = {"input": {"turn_detection": turns, "noise_reduction": None}, "output": {"voice": "slt", "speed": 1}}
-            connection.session.update(session={"type": "realtime", "output_modalities": ["audio"], "tracing": "auto", "audio": audio})
+            session = {"type": "realtime", "model": "none", "output_modalities": ["audio"], "tracing": "auto", "audio": audio}
+            connection.session.update(session=session)
             effective = connection.recv().session.audio.input.turn_detection
             assert (effective.type, effective.create_response, effective.interrupt_response) == ("server_vad", False, False)
             connection.send({"type": "response.create", "event_id": "mine"})
@@ -210,6 +211,8 @@ class RealtimeChecks:
         async def ask():
             client = openai.AsyncOpenAI(base_url=self.base, api_key=self.key, max_retries=0, timeout=30)
             async with client.realtime.connect(model="gpt-realtime") as connection:
+                await connection.recv()
+                await connection.session.update(session={"type": "realtime", "model": "none"})
                 await connection.recv()
                 await connection.conversation.item.create(
                     item={"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "One two three. " * 200}]}

@@ -37,7 +37,9 @@ SocketTurns::SocketTurns(const TurnPlaces& places, const RequestHead& client) : 
 
 std::unique_ptr<SocketTurn> SocketTurns::begin(RequestWork::Does does) {
   RequestHead about = client_;
-  about.method = does == RequestWork::Does::Speak ? "SPEAK" : "HEAR";
+  about.method = does == RequestWork::Does::Speak   ? "SPEAK"
+                 : does == RequestWork::Does::Write ? "WRITE"
+                                                    : "HEAR";
   about.work = std::make_shared<RequestWork>(fmt::format("{}-{}", client_.work->id(), ++count_));
   about.work->set_owner(client_.owner);
   about.work->want(does);

@@ -69,8 +69,9 @@ class Messages {
     }
     const auto place = std::find_if(from_end.base(), all_.end(),
                                     [](const Json& message) { return !is_role(message, "tool"); });
-    all_.insert(place,
-                {{"role", "tool"}, {"tool_call_id", id}, {"content", member_text(item, "output")}});
+    all_.insert(
+        place,
+        Json{{"role", "tool"}, {"tool_call_id", id}, {"content", member_text(item, "output")}});
   }
 
   [[nodiscard]] Json take() { return std::move(all_); }

@@ -68,8 +68,16 @@ Dialogue::Dialogue(Surroundings surroundings, const RequestHead& head)
 
 void Dialogue::tell_session(std::string_view what, bool flat_transcription) {
   const bool flat = teller_.beta() && flat_transcription;
+  Json session = settings_.told(session_id_, teller_.beta());
+  if (!settings_.is_transcription() && !settings_.writes()) {
+    const std::string note = session.value("note", "");
+    session["note"] = fmt::format(
+        "{}{}there is no language model here, or the session's model is none: nothing begins a "
+        "reply by itself, and response.create speaks texts that it is given",
+        note, note.empty() ? "" : "; ");
+  }
   teller_.tell(fmt::format("{}session.{}", flat ? "transcription_" : "", what),
-               {{"session", settings_.told(session_id_, teller_.beta())}});
+               {{"session", std::move(session)}});
 }
 
 Dialogue::Done Dialogue::refuse(ErrorCode code, std::string message, std::string field,
@@ -167,6 +175,9 @@ Dialogue::Done Dialogue::append_sound(const Json& event) {
                         "input_audio_buffer.append: " + allowed.error().message, "audio", kLimited);
   }
   limited_ = false;
+  if (settings_.replies_to_turns() && around_.warm_up && !std::exchange(warm_, true)) {
+    around_.warm_up(writer(), settings_.speaking().voice);
+  }
   if (const Status heard = ear_->append(*bytes); !heard) {
     deaf_ = heard.error().code != ErrorCode::InvalidInput;
     return std::unexpected(Refusal{.error = heard.error(), .field = "audio"});
@@ -212,7 +223,10 @@ Dialogue::Done Dialogue::create_item(const Json& event) {
   }
   const auto before = conversation_.add(*item, *previous);
   if (!before) {
-    return std::unexpected(Refusal{.error = before.error(), .field = "item"});
+    const bool is_known = before.error().code == ErrorCode::InvalidInput;
+    return std::unexpected(Refusal{.error = before.error(),
+                                   .field = "item",
+                                   .code = is_known ? "item_create_duplicate_item_id" : ""});
   }
   if (item->value("role", "") == "assistant") {
     given_ = item->value("id", "");
@@ -229,7 +243,7 @@ Dialogue::Done Dialogue::retrieve_item(const Json& event) {
   if (!item) {
     return refuse(ErrorCode::NotFound,
                   fmt::format("item_id: there is no item '{}'", id.value_or("")), "item_id",
-                  "item_not_found");
+                  "item_retrieve_invalid_item_id");
   }
   teller_.tell("conversation.item.retrieved", {{"item", *item}});
   return {};
@@ -251,7 +265,8 @@ Dialogue::Done Dialogue::truncate_item(const Json& event) {
   }
   const Status truncated = conversation_.truncate(id.value_or(""), static_cast<int64_t>(*end));
   if (!truncated) {
-    return refuse(truncated.error().code, truncated.error().message, "item_id", "item_not_found");
+    return refuse(truncated.error().code, truncated.error().message, "item_id",
+                  "item_truncate_invalid_item_id");
   }
   teller_.tell("conversation.item.truncated", {{"item_id", *id},
                                                {"content_index", static_cast<int64_t>(*part)},
@@ -263,8 +278,8 @@ Dialogue::Done Dialogue::delete_item(const Json& event) {
   const auto id = Members(event).text("item_id");
   const Status erased = conversation_.erase(id.value_or(""));
   if (!erased) {
-    return std::unexpected(
-        Refusal{.error = erased.error(), .field = "item_id", .code = "item_not_found"});
+    return std::unexpected(Refusal{
+        .error = erased.error(), .field = "item_id", .code = "item_delete_invalid_item_id"});
   }
   teller_.tell("conversation.item.deleted", {{"item_id", *id}});
   return {};

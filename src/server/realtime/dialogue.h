@@ -37,6 +37,8 @@ class Dialogue final : public EarObserver {
     std::function<void()> wake;  // go_on() has something to tell; from any thread
     // Has it given, and end_reply() called. False: no thread is free.
     std::function<bool(Reply reply, std::stop_source stop)> give;
+    // Has the models opened that will be wanted, beside what else is done. Null: nobody does.
+    std::function<void(std::string model, std::string voice)> warm_up{};
   };
 
   // `head`: of the request that became the client's WebSocket. The session is told at once.
@@ -110,6 +112,8 @@ class Dialogue final : public EarObserver {
 
   // Whether a language model writes responses.
   [[nodiscard]] bool writes() const;
+  // That which does, by the client's name; "": whichever is here.
+  [[nodiscard]] std::string writer() const;
   // The items of response.input, those that it refers to from the conversation; `unheard`: those of
   // them whose text is still to come.
   [[nodiscard]] std::expected<std::vector<Json>, Refusal> items_of_input(
@@ -161,6 +165,7 @@ class Dialogue final : public EarObserver {
   std::list<Active> active_;
   std::set<std::string> unheard_;  // items whose text is still to come
   std::set<std::string> turns_;    // of them: ends of turns, which are to have a reply
+  bool warm_ = false;              // the models of replies were opened
   bool reply_owed_ = false;        // to what was heard
   bool is_speaking_ = false;       // the client's user
   bool committing_ = false;        // the client ends what is said: it is no turn that ended

@@ -61,6 +61,10 @@ bool Dialogue::writes() const {
   return settings_.model() != kNoModel && !around_.service.chats().models().empty();
 }
 
+std::string Dialogue::writer() const {
+  return settings_.model() == kAnyModel ? std::string() : settings_.model();
+}
+
 Dialogue::Active* Dialogue::active(const std::string& response_id) {
   const auto found = std::ranges::find(active_, response_id, &Active::response_id);
   return found == active_.end() ? nullptr : &*found;
@@ -202,7 +206,7 @@ std::expected<Reply, Dialogue::Refusal> Dialogue::reply_for(const Json& response
   } else {
     active.unheard = unheard_;
   }
-  asked->model = settings_.model() == kAnyModel ? "" : settings_.model();
+  asked->model = writer();
   // What is read for a conversation is kept for it; what is asked beside it is no part of it.
   asked->chat.conversation =
       around_.name + (active.in_conversation ? "" : " " + active.response_id);
@@ -308,7 +312,8 @@ Dialogue::Done Dialogue::cancel_response(const Json& event) {
   const auto id = Members(event).text("response_id");
   Active* const cancelled = id && !id->empty() ? active(*id) : active_in_conversation();
   if (cancelled == nullptr) {
-    return refuse(ErrorCode::InvalidInput, "response.cancel: there is no such response on its way",
+    return refuse(ErrorCode::InvalidInput,
+                  "Cancellation failed: response.cancel: there is no such response on its way",
                   "response_id", "response_cancel_not_active");
   }
   interrupt(*cancelled, "client_cancelled");

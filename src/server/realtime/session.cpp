@@ -69,6 +69,12 @@ class RealtimeSession final : public MessageSession,
                                               const auto self = weak.lock();
                                               return self != nullptr &&
                                                      self->give(std::move(reply), std::move(stop));
+                                            },
+                                        .warm_up =
+                                            [weak](std::string model, std::string voice) {
+                                              if (const auto self = weak.lock()) {
+                                                self->warm_up(std::move(model), std::move(voice));
+                                              }
                                             }};
     dialogue_ = std::make_unique<Dialogue>(std::move(surroundings), head);
   }
@@ -145,16 +151,32 @@ class RealtimeSession final : public MessageSession,
   bool give(Reply reply, std::stop_source stop) {
     auto give_it = [self = shared_from_this(), reply = std::move(reply), stop]() mutable {
       const std::stop_callback gone(self->outbox_->stop(), [&stop] { stop.request_stop(); });
-      Replied replied = give_reply({.service = self->service_,
-                                    .turns = self->turns_,
-                                    .conversation = self->dialogue_->conversation(),
-                                    .teller = self->dialogue_->teller()},
-                                   std::move(reply), stop.get_token());
+      const ReplyWays ways{.service = self->service_,
+                           .turns = self->turns_,
+                           .conversation = self->dialogue_->conversation(),
+                           .teller = self->dialogue_->teller()};
+      Replied replied{.response_id = reply.response_id};
+      try {
+        replied = give_reply(ways, std::move(reply), stop.get_token());
+      } catch (const std::exception& error) {
+        replied.status = fail(ErrorCode::Environment,
+                              fmt::format("a fault of the server's own: {}", error.what()));
+      }
       const std::lock_guard lock(self->mutex_);
       self->waiting_.push_back({.replied = std::move(replied)});
       self->schedule();
     };
     return threads_.run(std::move(give_it), share_);
+  }
+
+  // What cannot be opened is told by the response that wants it.
+  void warm_up(std::string model, std::string voice) {
+    static_cast<void>(threads_.run(
+        [self = shared_from_this(), model = std::move(model), voice = std::move(voice)] {
+          static_cast<void>(self->service_.chats().writing(model, UnknownName::MeansDefault));
+          static_cast<void>(self->service_.speaking({.model = {}, .voice = voice, .language = {}}));
+        },
+        share_));
   }
 
   Next take_next(std::optional<Clock::time_point> due) {

@@ -68,6 +68,8 @@ class Settings {
   // client is told so.
   void set_writes(bool writes) { writes_ = writes; }
 
+  [[nodiscard]] bool writes() const { return writes_; }
+
   // The end of a turn has a reply begin.
   [[nodiscard]] bool replies_to_turns() const { return writes_ && replies_ && hearing_.turns; }
 
