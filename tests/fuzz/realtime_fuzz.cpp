@@ -18,16 +18,25 @@ namespace {
 using namespace mynah;          // NOLINT(google-build-using-namespace): a program of its own
 using namespace mynah::server;  // NOLINT(google-build-using-namespace)
 
+std::unique_ptr<Service> service_of(std::map<std::string, std::string> environment) {
+  ServiceOptions options;
+  options.placement.device = "cpu";
+  auto made =
+      Service::create(std::move(options), {.environment = Environment(std::move(environment))});
+  MYNAH_CHECK(made.has_value(), "a service needs no model's file");
+  return *std::move(made);
+}
+
 // With what is built in: no file is read.
 Service& service() {
-  static const std::unique_ptr<Service> one = [] {
-    ServiceOptions options;
-    options.placement.device = "cpu";
-    auto made = Service::create(std::move(options),
-                                {.environment = Environment(std::map<std::string, std::string>())});
-    MYNAH_CHECK(made.has_value(), "a service needs no model's file");
-    return *std::move(made);
-  }();
+  static const std::unique_ptr<Service> one = service_of({});
+  return *one;
+}
+
+// With a language model beside that, which is named and never opened.
+Service& writing_service() {
+  static const std::unique_ptr<Service> one =
+      service_of({{"MYNAH_HOME", MYNAH_SOURCE_DIR "/tests/fuzz/home"}});
   return *one;
 }
 
@@ -45,7 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view left(reinterpret_cast<const char*>(data), size);
   const bool beta = size % 2 == 1;
   RequestHead head;
-  head.rights = {Right::Hear, Right::Speak};
+  head.rights = {Right::Hear, Right::Speak, Right::Think};
+  const bool writes = size % 5 < 3;
   if (beta) {
     head.headers.add("OpenAI-Beta", "realtime=v1");
   }
@@ -57,13 +67,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   head.work = std::make_shared<RequestWork>("f");
   SocketTurns turns(places(), head);
   std::optional<Reply> reply;
-  Dialogue dialogue({.service = service(),
+  Dialogue dialogue({.service = writes ? writing_service() : service(),
                      .turns = turns,
                      .outbox = outbox,
                      .name = "f",
                      .wake = [] {},
                      .give =
                          [&reply](Reply asked, const std::stop_source& /*stop*/) {
+                           MYNAH_CHECK(!asked.asked || asked.asked->chat.messages.is_array(),
+                                       "a model is asked by messages");
                            const bool has_thread = asked.text.size() % 2 == 0;
                            reply = has_thread ? std::optional(std::move(asked)) : std::nullopt;
                            return has_thread;
