@@ -21,8 +21,10 @@ import threading
 import time
 
 from hostile import Client
-from hostile_bytes import request
+from hostile_bytes import UPGRADE, frame, request
 from hostile_prompts import *
+from hostile_talk import bad_conversations, respond
+from hostile_talk import said as to_say
 from serving import CHAT_MODEL, Server, run_checks
 
 PATIENCE_S = 60
@@ -273,6 +275,32 @@ class Checks:
 
     def check_q_texts_to_go_on_with(self):
         self.send_all(texts_to_go_on_with(), "/v1/completions")
+
+    def converse(self, events):
+        """A client of Realtime that has sent these events."""
+        client = Client(self.watched.port)
+        client.send(UPGRADE.replace(b"?intent=transcription", b""))
+        client.send(b"".join(frame(json.dumps(event)) for event in events))
+        return client
+
+    def check_r_conversations_out_loud(self):
+        with Neighbour(self.watched) as neighbour:
+            for i, (name, events, last) in enumerate(bad_conversations()):
+                client = self.converse(events)
+                told = client.until(last)
+                assert b"a fault of" not in told, (name, told[-500:])
+                client.leave(("close", "reset")[i % 2])
+        self.as_before(neighbour)
+
+    def check_s_who_leave_a_conversation(self):
+        """Nobody waits for what they asked for, spoken or not."""
+        with Neighbour(self.watched) as neighbour:
+            for i in range(LEAVING):
+                wish = {"max_output_tokens": 4000, "output_modalities": [("text", "audio")[i % 2]]}
+                client = self.converse([to_say("Count to a million."), respond(**wish), respond(conversation="none", input=[], **wish)])
+                client.until((b"response.created", b".delta")[i % 2])
+                client.leave(("close", "reset")[i % 2])
+        self.as_before(neighbour)
 
 
 def main():
