@@ -123,6 +123,7 @@ export async function listChatModels() {
   const { data } = await (await ask("v1/models")).json();
   const writing = data.filter((model) => model.task === "text-generation");
   offer(byId("chat-model"), writing.map(({ id }) => id));
+  offer(byId("talk-model"), writing.map(({ id }) => id));
   byId("send").disabled = writing.length === 0;
   byId("message").placeholder =
     writing.length === 0 ? "No language model is here: bring one, such as smollm2, below 'What is here'" : "";

@@ -1,13 +1,6 @@
 // What somebody says into the microphone, as text while they speak.
 import { socket } from "./api.js";
-
-function base64(buffer) {
-  let text = "";
-  for (const byte of new Uint8Array(buffer)) {
-    text += String.fromCharCode(byte);
-  }
-  return btoa(text);
-}
+import { base64 } from "./bytes.js";
 
 // Hears a stream of the microphone; `told(text)` is called with all that was heard so far. The function that it returns ends it.
 export async function hearLive(stream, language, told) {

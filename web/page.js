@@ -6,8 +6,9 @@ import { listDevices, listModels, startPulling } from "./here.js";
 import { startHistory } from "./history.js";
 import { listJobs } from "./jobs.js";
 import { listVoices, startSpeaking } from "./speak.js";
+import { startTalking } from "./talk.js";
 
-const SECTIONS = ["hear", "speak", "chat", "jobs", "here"];
+const SECTIONS = ["hear", "speak", "chat", "talk", "jobs", "here"];
 const byId = (id) => document.getElementById(id);
 
 function show() {
@@ -56,6 +57,7 @@ show();
 startHearing();
 startSpeaking();
 startChat();
+startTalking();
 startPulling(list);
 startHistory();
 list();

@@ -1,5 +1,6 @@
 // Text, said by a voice that is here.
 import { ask } from "./api.js";
+import { bytesOf } from "./bytes.js";
 import { offer } from "./choice.js";
 import { followSound } from "./hear.js";
 import { remember } from "./history.js";
@@ -13,10 +14,6 @@ function post(path, fields) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ model: "tts-1", response_format: "mp3", ...fields }),
   });
-}
-
-function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }
 
 // The words with their times as spans that light up; what stands between them as it is.
@@ -108,6 +105,7 @@ export function startSpeaking() {
 export async function listVoices() {
   const { voices } = await (await ask("v1/audio/voices")).json();
   offer(byId("voice"), voices.map(({ id }) => id));
+  offer(byId("talk-voice"), voices.map(({ id }) => id));
   byId("voices").replaceChildren(
     ...voices.map(({ id }) => {
       const item = document.createElement("li");

@@ -273,6 +273,57 @@ class Checks:
         self.browser.until(lambda: "cannot be reached" in self.browser.text("#said .wrong"))
 
 
+class TalkChecks:
+    """A conversation out loud: the microphone says the same sentence again and again, and pauses for a reply."""
+
+    SPOKEN_S, SILENCE_S = 4.6, 4
+
+    def __init__(self, browser, address, folder):
+        self.browser, self.address, self.folder = browser, address, folder
+
+    def turns(self, who):
+        script = f"return [...document.querySelectorAll('#talked li')].filter((turn) => turn.querySelector('h3').textContent === '{who}').map((turn) => [turn.querySelector('.text').textContent, turn.querySelector('.state').textContent])"
+        return self.browser.run(script)
+
+    def check_1_both_sides_are_heard_and_shown(self):
+        self.browser.open(f"{self.address}#talk")
+        self.browser.until(lambda: self.browser.run("return document.querySelectorAll('#talk-model option').length") == 1)
+        assert self.browser.run("return document.querySelector('#talk-stop').hidden")
+        self.browser.click("#talk-begin")
+        self.browser.until(lambda: any("speech provides tools" in text.lower() for text, _ in self.turns("You")))
+        self.browser.until(lambda: any(text and state for text, state in self.turns("mynah")))
+        # What the browser's canceller hears: sound of a peer connection.
+        assert self.browser.run("return document.querySelector('#talk-echo').hidden"), "the sound goes past the echo canceller"
+        self.browser.screenshot(f"{self.folder}/talk.png")
+
+    def check_2_a_voice_stops_the_reply(self):
+        """Sooner or later a reply is longer than the pause; its text ends where the sound did."""
+        self.browser.until(lambda: any(state == "interrupted" for _, state in self.turns("mynah")))
+        assert len(self.turns("You")) > 1
+
+    def check_3_it_is_ended_by_the_stop_key_and_the_button(self):
+        self.browser.until(lambda: self.browser.text("#talk-state") == "speaking")
+        self.browser.click("#talk-stop")
+        assert self.browser.text("#talk-state") != "speaking"
+        self.browser.click("#talk-mute")
+        assert self.browser.run("return document.querySelector('#talk-mute').getAttribute('aria-pressed')") == "true"
+        self.browser.click("#talk-begin")
+        self.browser.until(lambda: self.browser.text("#talk-begin") == "Talk")
+        assert self.browser.run("return document.querySelector('#talk-stop').hidden")
+        refused = [told for told in self.browser.errors() if "Content Security Policy" in told]
+        assert not refused, refused
+
+
+def talk(server, clip, home, folder):
+    microphone = f"{home}/sentence.wav"
+    sound = ["-t", str(TalkChecks.SPOKEN_S), "-i", clip, "-af", f"apad=pad_dur={TalkChecks.SILENCE_S}", "-ar", "48000", "-ac", "1", microphone]
+    subprocess.run(["ffmpeg", "-loglevel", "error", *sound], check=True)
+    browser = Browser(microphone)
+    passed, failed = run_checks(TalkChecks(browser, server.address, folder), lambda name: browser.screenshot(f"{folder}/{name}.png"))
+    browser.close()
+    return passed, failed
+
+
 class PhoneChecks:
     """A phone that scanned the code of `mynah serve --lan`, by the network's address and not by localhost."""
 
@@ -318,13 +369,14 @@ def main():
         spoken = f"{home}/microphone.wav"
         subprocess.run(["ffmpeg", "-loglevel", "error", "-i", f"{shared}/{CLIP}", "-ar", "48000", "-ac", "1", spoken], check=True)
         server = Server(program, weights, home, ["--wyoming-port", "0", "--chat-model", f"{weights}/{CHAT_MODEL}"], {})
+        talked = talk(server, f"{shared}/{CLIP}", home, folder)
         browser = Browser(spoken)
         checks = Checks(browser, server, f"{shared}/{CLIP}", folder)
         passed, failed = run_checks(checks, lambda name: browser.screenshot(f"{folder}/{name}.png"))
         browser.close()
         failed += server.stop() != 0
         by_phone = use_phone(program, weights, home, spoken, folder)
-        passed, failed = passed + by_phone[0], failed + by_phone[1]
+        passed, failed = passed + by_phone[0] + talked[0], failed + by_phone[1] + talked[1]
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

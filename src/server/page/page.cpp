@@ -13,6 +13,7 @@ MYNAH_EMBEDDED_FILE(page_icon, MYNAH_WEB "/icon.svg")
 MYNAH_EMBEDDED_FILE(page_style, MYNAH_WEB "/page.css")
 MYNAH_EMBEDDED_FILE(page_script, MYNAH_WEB "/page.js")
 MYNAH_EMBEDDED_FILE(page_api, MYNAH_WEB "/api.js")
+MYNAH_EMBEDDED_FILE(page_bytes, MYNAH_WEB "/bytes.js")
 MYNAH_EMBEDDED_FILE(page_capture, MYNAH_WEB "/capture.js")
 MYNAH_EMBEDDED_FILE(page_chat, MYNAH_WEB "/chat.js")
 MYNAH_EMBEDDED_FILE(page_choice, MYNAH_WEB "/choice.js")
@@ -21,8 +22,10 @@ MYNAH_EMBEDDED_FILE(page_here, MYNAH_WEB "/here.js")
 MYNAH_EMBEDDED_FILE(page_history, MYNAH_WEB "/history.js")
 MYNAH_EMBEDDED_FILE(page_jobs, MYNAH_WEB "/jobs.js")
 MYNAH_EMBEDDED_FILE(page_live, MYNAH_WEB "/live.js")
+MYNAH_EMBEDDED_FILE(page_player, MYNAH_WEB "/player.js")
 MYNAH_EMBEDDED_FILE(page_speak, MYNAH_WEB "/speak.js")
 MYNAH_EMBEDDED_FILE(page_subtitles, MYNAH_WEB "/subtitles.js")
+MYNAH_EMBEDDED_FILE(page_talk, MYNAH_WEB "/talk.js")
 
 namespace mynah::server {
 namespace {
@@ -55,11 +58,12 @@ std::vector<Route> page_routes(bool framed) {
   };
 
   constexpr const char* kScript = "text/javascript; charset=utf-8";
-  const std::array<File, 15> files = {{{"/", page_index(), "text/html; charset=utf-8"},
+  const std::array<File, 18> files = {{{"/", page_index(), "text/html; charset=utf-8"},
                                        {"/icon.svg", page_icon(), "image/svg+xml"},
                                        {"/page.css", page_style(), "text/css; charset=utf-8"},
                                        {"/page.js", page_script(), kScript},
                                        {"/api.js", page_api(), kScript},
+                                       {"/bytes.js", page_bytes(), kScript},
                                        {"/capture.js", page_capture(), kScript},
                                        {"/chat.js", page_chat(), kScript},
                                        {"/choice.js", page_choice(), kScript},
@@ -68,8 +72,10 @@ std::vector<Route> page_routes(bool framed) {
                                        {"/history.js", page_history(), kScript},
                                        {"/jobs.js", page_jobs(), kScript},
                                        {"/live.js", page_live(), kScript},
+                                       {"/player.js", page_player(), kScript},
                                        {"/speak.js", page_speak(), kScript},
-                                       {"/subtitles.js", page_subtitles(), kScript}}};
+                                       {"/subtitles.js", page_subtitles(), kScript},
+                                       {"/talk.js", page_talk(), kScript}}};
   std::vector<Route> routes;
   routes.reserve(files.size());
   for (const File& one : files) {
