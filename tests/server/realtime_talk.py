@@ -144,3 +144,30 @@ class TalkChecks:
             connection.response.create(event_id="again")
             refused = self.until(connection, "error")[-1].error
             assert (refused.code, refused.event_id) == ("conversation_already_has_active_response", "again"), refused
+
+    def check_as_agents_js(self):
+        """What openai-agents-js sends: it reads each item again when that is done, and interrupts by a cancel and a cut at once."""
+        turns = {"type": "semantic_vad", "create_response": True, "interrupt_response": True}
+        form = {"type": "audio/pcm", "rate": 24000}
+        audio = {
+            "input": {"format": form, "noise_reduction": None, "transcription": {"model": "gpt-4o-mini-transcribe"}, "turn_detection": turns},
+            "output": {"format": form, "voice": "slt", "speed": 1},
+        }
+        with self.connect(model="gpt-realtime", instructions="You are brief.", output_modalities=["audio"], audio=audio, tool_choice="auto", tools=[], tracing="auto") as connection:
+            self.say(connection, PARIS)
+            connection.response.create()
+            done = self.until(connection, "response.done")[-1].response
+            connection.conversation.item.retrieve(item_id=done.output[0].id)
+            read = self.until(connection, "conversation.item.retrieved")[-1].item
+            assert (read.status, read.role, read.content[0].type) == ("completed", "assistant", "output_audio"), read
+            assert read.content[0].transcript == done.output[0].content[0].transcript
+            self.say(connection, "Tell me a very long story of a fox and a bear.")
+            connection.response.create()
+            item = self.until(connection, "response.output_audio.delta")[-1].item_id
+            connection.response.cancel()
+            connection.conversation.item.truncate(item_id=item, content_index=0, audio_end_ms=120)
+            events = []
+            while not {"response.done", "conversation.item.truncated"} <= {one.type for one in events}:
+                events.append(connection.recv())
+                assert events[-1].type != "error", events[-1]
+            assert next(one.response.status for one in events if one.type == "response.done") == "cancelled"

@@ -252,8 +252,7 @@ TEST_F(RealtimeTalk, OneIsForTheConversationOthersAreAside) {
 TEST_F(RealtimeTalk, TheEndOfATurnHasAReplyWhichAVoiceCancels) {
   serve(chat_options());
   test::SocketClient client = talk();
-  const std::string sound =
-      spoken(client, "The train leaves at nine in the morning.") + std::string(48'000, '\0');
+  const std::string sound = spoken(client, "Good morning.") + std::string(48'000, '\0');
   client.send(
       R"({"type": "session.update", "session": {"model": "auto", "output_modalities": ["text"], "temperature": 0}})");
   until(client, "session.updated");
@@ -283,7 +282,7 @@ TEST_F(RealtimeTalk, TheEndOfATurnHasAReplyWhichAVoiceCancels) {
 TEST_F(RealtimeTalk, ACommitOfTheClientsHasTheReplyThatItAsksFor) {
   serve(chat_options());
   test::SocketClient client = talk();
-  const std::string sound = spoken(client, "The train leaves at nine in the morning.");
+  const std::string sound = spoken(client, "Good morning.");
   client.send(
       R"({"type": "session.update", "session": {"model": "auto", "output_modalities": ["text"], "temperature": 0, "max_output_tokens": 3,
                   "audio": {"input": {"turn_detection": null}}}})");
