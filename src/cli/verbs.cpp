@@ -23,6 +23,7 @@
 #include "cli/speak/phonemes.h"
 #include "cli/speak/speak.h"
 #include "cli/speak/voices.h"
+#include "cli/talk/talk.h"
 
 namespace mynah::cli {
 
@@ -31,6 +32,7 @@ std::vector<Verb> all_verbs() {
       verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),
       verb<SpeakCommand>("speak", "Turn text into speech."),
       verb<ChatCommand>("chat", "Converse with a language model, or ask it one thing."),
+      verb<TalkCommand>("talk", "Converse out loud with a language model."),
       verb<EmbedCommand>("embed", "Make vectors of texts, to compare what they mean."),
       verb<SchemaCommand>("schema",
                           "Say whether texts keep to a schema, as answers would have to."),

@@ -20,7 +20,7 @@ INSIDE = {
     "place": "terms wire elsewhere workers discovery plans proofs state kinds".split(),
     "talk": "memory tools organs turns loop".split(),
     "server": "http access net metrics models operation hear jobs speak chat elsewhere compat wyoming realtime page".split(),
-    "cli": "command files models placement hear speak chat serve doctor".split(),
+    "cli": "command files models placement hear speak chat talk serve doctor".split(),
 }
 
 # Folders of one family of models: none but the family includes from them, and the file that opens a model by its family.

@@ -1,0 +1,156 @@
+#include "cli/talk/talk.h"
+
+#include <memory>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audio/open.h"
+#include "chat/choice_ranges.h"
+#include "cli/placement/engine_fields.h"
+#include "cli/speak/sound_output.h"
+#include "cli/talk/file_talk.h"
+#include "cli/talk/talk_printer.h"
+#include "talk/turns/end_rule.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// Shorter, and people are cut off between two words.
+constexpr double kLeastPause_s = 0.2;
+constexpr double kMostPause_s = 10;
+
+}  // namespace
+
+void TalkCommand::fields(Fields& fields) {
+  fields.section("Sound");
+  fields
+      .option("wav", "FILE", wav_,
+              "A recording that is heard in place of the microphone, of any kind that transcribe "
+              "takes; - is standard input.")
+      .completes(Complete::Files)
+      .once();
+  fields
+      .option("out", "FILE", out_,
+              "With --wav: what would have been played, from the recording's beginning on, as a "
+              "sound file; - is standard output.")
+      .shorter('o')
+      .completes(Complete::Files)
+      .once();
+  fields.flag(
+      "real-time", real_time_,
+      "With --wav: let every second of it take a second; else none does in which nothing is "
+      "computed.");
+  fields.section("Conversation");
+  fields.option("system", "TEXT", system_, "What the model is told before all else.").shorter('s');
+  fields
+      .option("lang", "LANGUAGE", language_,
+              "The language that is spoken, such as en; empty: each turn's own.")
+      .also("language")
+      .shorter('l');
+  fields.option("pause", "SECONDS", pause_s_, "Silence that ends a turn.")
+      .within(kLeastPause_s, kMostPause_s);
+  fields.option("max-tokens", "N", most_tokens_, "Tokens of a reply at most.")
+      .within(1, choice::kTokens.most);
+  fields
+      .option("temperature", "X", sampling_.temperature,
+              "How freely words are chosen; 0: always the likeliest.")
+      .within(choice::kTemperature.least, choice::kTemperature.most);
+  fields.option("seed", "N", seed_, "Same seed, same text; none: another each time.");
+  fields.section("Voice");
+  fields
+      .option(
+          "voice", "NAME", wish_.spoken.voice.voice,
+          "The voice of replies; empty: the best. Where it does not speak the language that was "
+          "heard, one of its model's that does takes its place.")
+      .shorter('v')
+      .completes(Complete::Voices);
+  fields.option("speed", "X", wish_.spoken.voice.speed, "0.25 to 4.");
+  wish_.fields(fields);
+  fields.flag("timings", timings_, "Say on stderr how long each reply took.");
+}
+
+std::string TalkCommand::details() const {
+  return "What is heard and said is printed; with --json a line an event: organs, voice, draft, "
+         "heard,\n"
+         "replies (with times), said, held, went_on, fault. at_s counts what was captured.\n\n" +
+         device_details();
+}
+
+Status TalkCommand::check() const {
+  if (wav_.empty()) {
+    return fail(ErrorCode::Usage, "wanted --wav, a recording to converse with");
+  }
+  return {};
+}
+
+talk::TalkSettings TalkCommand::settings() const {
+  talk::TalkSettings settings{.system = system_, .request = {}, .language = language_};
+  settings.request.choice = {.sampling = sampling_,
+                             .remembered = 64,
+                             .seed = seed_.value_or(std::random_device{}()),
+                             .most_tokens = most_tokens_,
+                             .stops = {}};
+  settings.request.thinking.effort = Thinking::Effort::None;
+  settings.request.too_long = TooLong::LeaveOut;
+  settings.request.owner = "talk";
+  settings.request.conversation = "talk";
+  return settings;
+}
+
+Result<int> TalkCommand::talk_to_file(Context& context, TalkModels& models) const {
+  AudioOpenOptions audio;
+  audio.note = [&](const std::string& note) { context.say_of(wav_, note); };
+  audio.stop = context.stop;
+  MYNAH_TRY(const auto source, open_audio(wav_, audio));
+  std::unique_ptr<SoundOutput> output;
+  if (!out_.empty()) {
+    MYNAH_TRY(output, open_sound_output(out_, context.out,
+                                        {.format = sound_format_of(out_).value_or(SoundFormat::Wav),
+                                         .rate_hz = models.mouth->rate_hz()}));
+  }
+  TalkPrinter printer(context, timings_);
+  printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
+  talk::SilenceRule end(pause_s_);
+  talk::ThreadWorkers workers;
+  talk::Conversation conversation({.voice = models.voice,
+                                   .ear = *models.ear,
+                                   .mind = *models.mind,
+                                   .mouth = *models.mouth,
+                                   .end = end,
+                                   .workers = workers},
+                                  settings());
+  conversation.warm_up();
+  FileTalk talk{.conversation = conversation,
+                .source = *source,
+                .output = output.get(),
+                .tell = [&](const talk::TalkEvent& event) { printer.print(event); },
+                .pace = real_time_ ? TalkPace::RealTime : TalkPace::AsNeeded};
+  const Status talked = talk.run(context.stop);
+  if (!talked) {
+    if (output) {
+      MYNAH_TRY(const auto kept, output->keep_part());
+      if (kept) {
+        context.say(*kept);
+      }
+    }
+    return context.stop.stop_requested() ? Result<int>(context.stopped_exit_code())
+                                         : std::unexpected(talked.error());
+  }
+  if (output) {
+    MYNAH_TRY_STATUS(output->finish());
+  }
+  return printer.any_fault() ? 1 : 0;
+}
+
+Result<int> TalkCommand::run(Context& context) {
+  MYNAH_TRY_STATUS(check());
+  MYNAH_TRY(TalkModels models, open_talk_models(context, wish_));
+  MYNAH_TRY(const int code, talk_to_file(context, models));
+  MYNAH_TRY_STATUS(models.engine->placer().settle());
+  return code;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,39 @@
+// `mynah talk`: a conversation out loud.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/command/verb.h"
+#include "cli/talk/talk_models.h"
+#include "talk/loop/conversation.h"
+
+namespace mynah::cli {
+
+class TalkCommand : public Command {
+ public:
+  void fields(Fields& fields) override;
+  Result<int> run(Context& context) override;
+  [[nodiscard]] std::string details() const override;
+
+ private:
+  [[nodiscard]] Status check() const;
+  [[nodiscard]] talk::TalkSettings settings() const;
+  // With a recording in place of the microphone.
+  Result<int> talk_to_file(Context& context, TalkModels& models) const;
+
+  std::string wav_;
+  std::string out_;
+  bool real_time_ = false;
+  std::string system_;
+  std::string language_;
+  double pause_s_ = 0.7;
+  int64_t most_tokens_ = 300;
+  SamplingOptions sampling_{.temperature = 0.7F, .top_k = 40, .top_p = 0.95F, .min_p = 0.05F};
+  std::optional<uint64_t> seed_;
+  bool timings_ = false;
+  TalkWish wish_;
+};
+
+}  // namespace mynah::cli

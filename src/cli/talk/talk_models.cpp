@@ -1,0 +1,84 @@
+#include "cli/talk/talk_models.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "chat/choice_ranges.h"
+#include "cli/models/surroundings.h"
+#include "cli/placement/engine_fields.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// A detector that a recogniser hears with, kept open by that.
+Result<std::shared_ptr<const VoiceDetector>> detector_of(engine::Engine& engine,
+                                                         const std::string& model) {
+  using Lease = engine::Leases<engine::OpenedDetector>::Lease;
+  MYNAH_TRY(Lease lease,
+            engine.detector({.model = model, .placement = {}}, engine::Engine::Warm::Yes));
+  const auto kept = std::make_shared<Lease>(std::move(lease));
+  return std::shared_ptr<const VoiceDetector>(kept, (*kept)->detector.get());
+}
+
+}  // namespace
+
+void TalkWish::fields(Fields& fields) {
+  fields.section("Models and devices");
+  fields
+      .option("model", "NAME", chat.model,
+              "The language model that replies: one that was pulled or imported, or a GGUF file; "
+              "auto: the newest of those here.")
+      .shorter('m')
+      .completes(Complete::Models);
+  fields
+      .option("asr-model", "NAME", hear.model,
+              "The model that hears; auto: the newest of those here.")
+      .completes(Complete::Models);
+  fields
+      .option("voice-model", "NAME", speak.model,
+              "The model that speaks; auto: whichever has the voice.")
+      .completes(Complete::Models);
+  fields
+      .option("vad-model", "NAME", hear.vad_model,
+              "Voice detector: one that was pulled, or builtin; auto: silero.")
+      .completes(Complete::Models);
+  fields
+      .option("context", "N", chat.context,
+              "Tokens that a conversation may have; 0: as many as the model was trained for; none: "
+              "8192, or fewer where memory is short.")
+      .within(choice::kTokens.least, choice::kTokens.most);
+  device_field(fields, placement.device, std::string(kDeviceHelp));
+  limit_fields(fields, placement);
+  arithmetic_fields(fields, placement);
+  fields
+      .option("lexicon", "FILE", speak.lexicon,
+              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
+      .completes(Complete::Files);
+}
+
+Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish) {
+  using Warm = engine::Engine::Warm;
+  TalkModels models;
+  MYNAH_TRY(models.engine, engine::Engine::create(wish.placement, surroundings_of(context)));
+  MYNAH_TRY(auto chat, models.engine->chat(wish.chat, Warm::Yes));
+  if (!chat->chat->prompt().has_template()) {
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{} was not taught to converse: its file has no chat template; wanted "
+                            "an instruct model (--model)",
+                            chat->name));
+  }
+  models.mind = talk::local_mind(std::move(chat));
+  MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
+  MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer)));
+  MYNAH_TRY(models.voice, detector_of(*models.engine, wish.hear.vad_model));
+  engine::SynthesizerWish speak = wish.speak;
+  speak.voice = wish.spoken.voice.voice;
+  MYNAH_TRY(const engine::SpeakingModel model, engine::speaking_model(speak, context.environment));
+  MYNAH_TRY(auto synthesizer, models.engine->synthesizer(speak, model, Warm::Yes));
+  MYNAH_TRY(models.mouth, talk::local_mouth(std::move(synthesizer), wish.spoken));
+  return models;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,134 @@
+#include "cli/talk/talk_printer.h"
+
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/rounded.h"
+#include "speech/hearing.h"
+
+namespace mynah::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using talk::TalkEvent;
+
+std::string_view name_of(TalkEvent::Kind kind) {
+  constexpr std::array<std::string_view, 8> kNames = {"voice", "draft", "heard",   "replies",
+                                                      "said",  "held",  "went_on", "fault"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string_view name_of(talk::Organ organ) {
+  constexpr std::array<std::string_view, talk::kOrgans> kNames = {"hearing", "end of turn", "reply",
+                                                                  "speech"};
+  return kNames[static_cast<size_t>(organ)];
+}
+
+double ms(double value) {
+  return rounded_ms(value);
+}
+
+Json json_of(const talk::TurnTimes& times) {
+  return {
+      {"heard_ms", ms(times.heard_ms)},           {"decided_ms", ms(times.decided_ms)},
+      {"sound_ms", ms(times.sound_ms)},           {"hearing_ms", ms(times.ear_ms)},
+      {"first_text_ms", ms(times.reply.mind_ms)}, {"first_speech_ms", ms(times.reply.mouth_ms)}};
+}
+
+Json json_of(const talk::OrganFacts& organ) {
+  return {
+      {"model", organ.model}, {"device", organ.place}, {"leaves_machine", organ.leaves_machine}};
+}
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void TalkPrinter::print_organs(const talk::OrganFacts& ear, const talk::OrganFacts& mind,
+                               const talk::OrganFacts& mouth) {
+  if (context_.json) {
+    context_.out.line(line_of({{"event", "organs"},
+                               {"hearing", json_of(ear)},
+                               {"reply", json_of(mind)},
+                               {"speech", json_of(mouth)}}));
+    return;
+  }
+  if (ear.leaves_machine) {
+    context_.say(fmt::format("what you say goes to {}", ear.place));
+  }
+  if (mind.leaves_machine) {
+    context_.say(fmt::format("the words of the conversation go to {}", mind.place));
+  }
+  if (mouth.leaves_machine) {
+    context_.say(fmt::format("the words of replies go to {}", mouth.place));
+  }
+}
+
+void TalkPrinter::print(const TalkEvent& event) {
+  if (event.fault) {
+    any_fault_ = true;
+  }
+  if (context_.json) {
+    print_json(event);
+    return;
+  }
+  switch (event.kind) {
+    case TalkEvent::Kind::Heard:
+      if (!event.text.empty()) {
+        context_.out.line(fmt::format("you: {}", event.text));
+      }
+      break;
+    case TalkEvent::Kind::Said:
+      context_.out.line(fmt::format("mynah: {}{}", event.text, event.interrupted ? " ..." : ""));
+      break;
+    case TalkEvent::Kind::Replies:
+      if (timings_) {
+        context_.say(fmt::format(
+            "{:.0f} ms from voice to voice: heard after {:.0f}, over after {:.0f}; hearing took "
+            "{:.0f}, the first words {:.0f}, their sound {:.0f}",
+            event.times.sound_ms, event.times.heard_ms, event.times.decided_ms, event.times.ear_ms,
+            event.times.reply.mind_ms, event.times.reply.mouth_ms));
+      }
+      break;
+    case TalkEvent::Kind::Fault:
+      context_.say(fmt::format("{}: {}", name_of(event.fault->organ), event.fault->error.message));
+      break;
+    default:
+      break;
+  }
+  context_.out.flush();
+}
+
+void TalkPrinter::print_json(const TalkEvent& event) {
+  Json json = {{"event", name_of(event.kind)}, {"at_s", rounded_ms(seconds_of(event.at))}};
+  switch (event.kind) {
+    case TalkEvent::Kind::Heard:
+    case TalkEvent::Kind::Draft:
+      json["text"] = event.text;
+      json["language"] = event.language;
+      break;
+    case TalkEvent::Kind::Said:
+      json["text"] = event.text;
+      json["interrupted"] = event.interrupted;
+      break;
+    case TalkEvent::Kind::Replies:
+      json["times"] = json_of(event.times);
+      break;
+    case TalkEvent::Kind::Fault:
+      json["organ"] = name_of(event.fault->organ);
+      json["error"] = event.fault->error.message;
+      break;
+    default:
+      break;
+  }
+  context_.out.line(line_of(json));
+  context_.out.flush();
+}
+
+}  // namespace mynah::cli
