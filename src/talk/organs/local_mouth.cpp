@@ -20,17 +20,9 @@ class LocalMouth final : public Mouth {
     const UrgencyScope now(Urgency::Interactive);
     SpeakOptions options = options_;
     options.kind = TextKind::Plain;
-    options.language = wish.language;
     options.first_phonemes = wish.first ? kEarlyPhonemes : 0;
     if (!speaks(voice_.language, wish.language)) {
-      const auto& voices = lease_->synthesizer->model().voices();
-      const auto other = std::ranges::find_if(
-          voices, [&](const VoiceFacts& voice) { return speaks(voice.language, wish.language); });
-      if (other != voices.end()) {
-        options.voice.voice = other->name;
-      } else if (!lease_->synthesizer->check(options)) {
-        options.language.clear();  // an accent is better than silence
-      }
+      choose_for(wish.language, options);
     }
     return lease_->synthesizer->speak(text, options, observer, stop);
   }
@@ -42,6 +34,24 @@ class LocalMouth final : public Mouth {
   }
 
  private:
+  // A voice that speaks it, in its own way; else the same one, with an accent: better than silence.
+  void choose_for(const std::string& language, SpeakOptions& options) const {
+    const auto& voices = lease_->synthesizer->model().voices();
+    const auto other = std::ranges::find_if(
+        voices, [&](const VoiceFacts& voice) { return speaks(voice.language, language); });
+    if (other != voices.end()) {
+      options.voice.voice = other->name;
+      if (lease_->synthesizer->check(options)) {
+        return;
+      }
+      options.voice = options_.voice;  // nothing here reads to that one
+    }
+    options.language = language;
+    if (!lease_->synthesizer->check(options)) {
+      options.language.clear();
+    }
+  }
+
   SynthesizerLease lease_;
   SpeakOptions options_;
   VoiceFacts voice_;
