@@ -6,6 +6,8 @@
 #include <variant>
 
 #include "formats/open.h"
+#include "models/whisper/silence.h"
+#include "nn/audio_encoder.h"
 #include "text/vocabulary.h"
 
 namespace mynah::bench {
@@ -62,7 +64,7 @@ Encoded encode(const whisper::Model& model, const std::vector<float>& samples, b
   const std::vector<whisper::AudioWindow> all(windows, window);
   Lengths frames;
   const Tensor mel = model.log_mel(all, frames);
-  const auto* silence = cached ? &model.silence() : nullptr;
+  const AudioTail silence = whisper::encoder_tail(cached ? &model.silence() : nullptr);
   return {model.encoder().forward(mel, frames, silence), model.encoder().positions(frames)};
 }
 
