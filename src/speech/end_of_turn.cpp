@@ -72,7 +72,10 @@ Status EndOfTurn::look() {
     return {};
   }
   next_look_ = heard_ + kLookEvery;
-  MYNAH_TRY(score_, scorer_->score(turn()));
+  // What sounded as if it went on a moment ago did so whatever silence follows: the longer that is,
+  // the likelier an end the model takes it for.
+  MYNAH_TRY(const float score, scorer_->score(turn()));
+  score_ = std::min(score, score_.value_or(score));
   return {};
 }
 

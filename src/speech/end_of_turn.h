@@ -26,7 +26,7 @@ class EndOfTurn {
   struct End {
     TurnEnd why = TurnEnd::Said;
     int64_t at = 0;              // sample: where the voice ended, or became faint
-    std::optional<float> score;  // the last one
+    std::optional<float> score;  // of the pause, the lowest
   };
 
   // `scorer` may be null: then silence alone ends turns.
@@ -48,7 +48,7 @@ class EndOfTurn {
   // Whether somebody has the turn.
   [[nodiscard]] bool is_open() const { return begin_.has_value(); }
 
-  // Of the turn that goes on: the last score.
+  // Of the turn that goes on: the lowest score of the pause under way.
   [[nodiscard]] std::optional<float> score() const { return score_; }
 
  private:

@@ -25,7 +25,7 @@ struct TurnMoment {
   double silence_s = 0;             // since the detector heard a voice
   double faint_s = 0;               // since a sound as loud as the turn's speaker
   double wordless_s = 0;            // since the transcript got a word; 0: there is none
-  std::optional<float> score = {};  // of its sound; none: nobody asked, or there is no model
+  std::optional<float> score = {};  // of its sound, the pause's lowest so far; none: nobody asked
   ClauseState clause = ClauseState::Unknown;
 };
 
@@ -47,9 +47,9 @@ struct EndOfTurnRule {
 
   std::array<Point, 3> points;  // before the first the turn goes on; behind the last as there
   double open_clause = 0;       // logits that an open clause takes from the score
-  double whole_clause = 0;      // and a whole one gives it
   double longest_silence_s = 2;
-  double longest_faint_s = 1.2;
+  double open_wait_s = 0;  // so much longer behind an open clause
+  double longest_faint_s = 0.9;
   double longest_wordless_s = 4;
   double longest_turn_s = 30;
 

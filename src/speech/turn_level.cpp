@@ -9,17 +9,19 @@ namespace {
 constexpr size_t kLevelFrame = 512;  // samples: one of Silero's
 constexpr double kFrame_s = 512.0 / 16000;
 
-// The speaker's level is what a fifth of their frames exceed; what is six decibels below it or
-// more, in the mean over a sixth of a second, is somebody else's. Chosen on half of the mixes of
-// docs/turns.md.
+// The speaker's level is what a fifth of their frames exceed; frames down to five decibels below it
+// are as loud. Of a speaker half are, of a voice ten decibels below them one in twelve: chosen on
+// the mixes of docs/turns.md.
 constexpr double kLouder = 0.2;
-constexpr int kBelow_db = 6;
+constexpr int kBelow_db = 5;
+constexpr int64_t kLoudFrames = 4;
 constexpr int64_t kKnown = 16;  // frames of voice after which it is known whose turn it is
 
 }  // namespace
 
 void TurnLevel::begin() {
   heard_.fill(0);
+  loud_.fill(true);
   spoken_ = 0;
   faint_ = 0;
 }
@@ -38,21 +40,15 @@ int TurnLevel::threshold_db() const {
 
 void TurnLevel::add_frame(double energy) {
   constexpr double kLeast = 1e-10;
-  last_[next_] = energy;
-  next_ = (next_ + 1) % kSmoothed;
+  const double db = 10 * std::log10(std::max(energy, kLeast));
   if (voiced_) {
-    const double db = -10 * std::log10(std::max(energy, kLeast));
-    const auto level = static_cast<size_t>(std::clamp(db, 0.0, kLevels - 1.0));
-    ++heard_[level];
+    ++heard_[static_cast<size_t>(std::clamp(-db, 0.0, kLevels - 1.0))];
     ++spoken_;
   }
-  double mean = 0;
-  for (const double one : last_) {
-    mean += one / kSmoothed;
-  }
+  loud_[next_] = db >= threshold_db();
+  next_ = (next_ + 1) % kRecent;
   const bool known = spoken_ >= kKnown;
-  const bool loud = 10 * std::log10(std::max(mean, kLeast)) >= threshold_db();
-  faint_ = !known || loud ? 0 : faint_ + 1;
+  faint_ = !known || std::ranges::count(loud_, true) >= kLoudFrames ? 0 : faint_ + 1;
 }
 
 void TurnLevel::push(std::span<const float> samples, bool voice) {

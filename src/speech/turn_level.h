@@ -18,7 +18,8 @@ class TurnLevel {
   // The samples that come next; `voice`: somebody speaks in them, as the detector has it.
   void push(std::span<const float> samples, bool voice);
 
-  // Seconds since the last sound as loud as the turn's speaker; 0 until it is known who that is.
+  // Seconds since the sound was last as loud as the turn's speaker, who is so in a quarter of the
+  // frames of half a second at least; 0 until it is known who that is.
   [[nodiscard]] double faint_s() const;
 
  private:
@@ -27,11 +28,11 @@ class TurnLevel {
   [[nodiscard]] int threshold_db() const;
 
   static constexpr size_t kLevels = 100;  // of one decibel, below full scale
-  static constexpr size_t kSmoothed = 5;  // frames
+  static constexpr size_t kRecent = 16;   // frames: half a second
 
   std::array<int64_t, kLevels> heard_{};  // frames in which somebody spoke, by their level
   int64_t spoken_ = 0;                    // how many they are
-  std::array<double, kSmoothed> last_{};  // mean squares of the last frames, as a ring
+  std::array<bool, kRecent> loud_{};      // of the last frames, as a ring
   size_t next_ = 0;
   double sum_ = 0;  // of squares in the frame that is not whole
   size_t in_frame_ = 0;
