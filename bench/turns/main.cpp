@@ -1,0 +1,196 @@
+// mynah_bench_turns: what Smart Turn says at moments of recordings, and how long it takes to; or
+// when turns end where a detector and the whole policy listen.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/mapped_file.h"
+#include "base/thread_pool.h"
+#include "models/turn/model.h"
+#include "speech/end_of_turn.h"
+#include "speech/hearing.h"
+#include "speech/turn_detector.h"
+
+namespace mynah::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kUsage =
+    "usage: mynah_bench_turns [--threads N] [--exact 0|1] --model MODEL <LINES\n"
+    "       mynah_bench_turns [--threads N] --listen EAGERNESS --silero VAD --model MODEL <LINES\n"
+    "Each line is {\"sound\": FILE of f32 at 16 kHz, \"begin\": sample, \"looks\": [samples]}; "
+    "for\n"
+    "each {\"scores\": [...]} is printed, of the samples from begin up to each look; at the end\n"
+    "{\"ms\": median time of a score}. With --listen a line is {\"sound\": FILE}, and\n"
+    "{\"ends\": [{\"at\": s, \"why\": ...}]} is printed.\n";
+
+// Moments that are scored as one batch.
+constexpr size_t kTogether = 4;
+
+constexpr size_t kPiece = 512;  // a frame of the detector
+
+struct Options {
+  int threads = 2;
+  bool exact = false;
+  std::string model;
+  std::string silero;
+  std::optional<Eagerness> listen;
+};
+
+std::vector<float> read_sound(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  if (!file) {
+    return {};
+  }
+  std::vector<float> sound((*file)->bytes().size() / sizeof(float));
+  std::memcpy(sound.data(), (*file)->bytes().data(), sound.size() * sizeof(float));
+  return sound;
+}
+
+int tell(const Error& error) {
+  fmt::print(stderr, "{}\n", error.message);
+  return EXIT_FAILURE;
+}
+
+std::string_view name(TurnEnd why) {
+  switch (why) {
+    case TurnEnd::Said:
+      return "said";
+    case TurnEnd::Silence:
+      return "silence";
+    case TurnEnd::AnotherVoice:
+      return "another voice";
+    case TurnEnd::Wordless:
+      return "wordless";
+    case TurnEnd::TooLong:
+      return "too long";
+  }
+  return "";
+}
+
+// When turns of a recording end, heard as live sound is.
+Result<Json> ends_in(std::span<const float> sound, const VoiceDetector& voice,
+                     std::shared_ptr<const TurnScorer> scorer, Eagerness eagerness) {
+  TurnDetector detector(voice, voice.for_recogniser({}), {});
+  EndOfTurn turn(std::move(scorer), end_of_turn_rule(eagerness));
+  Json ends = Json::array();
+  for (int64_t heard = 0; !sound.empty();) {
+    const auto piece = sound.first(std::min(sound.size(), kPiece));
+    sound = sound.subspan(piece.size());
+    heard += std::ssize(piece);
+    MYNAH_TRY(const TurnDetector::Found found, detector.push(piece, {}));
+    MYNAH_TRY(const auto end, turn.push(piece, found.events));
+    if (end) {
+      ends.push_back({{"at", static_cast<double>(heard) / kHearingRate_hz},
+                      {"why", std::string(name(end->why))}});
+    }
+  }
+  return ends;
+}
+
+int listen(const Options& options, Backend& backend) {
+  auto voice = load_silero(options.silero, kHearingRate_hz, backend);
+  if (!voice) {
+    return tell(voice.error());
+  }
+  const auto detector = with_automatic_level(*std::move(voice));
+  const auto scorer = load_turn_scorer(options.model, {}, backend);
+  if (!scorer) {
+    return tell(scorer.error());
+  }
+  for (std::string line; std::getline(std::cin, line);) {
+    const std::vector<float> sound = read_sound(Json::parse(line).at("sound").get<std::string>());
+    const auto ends = ends_in(sound, *detector, *scorer, *options.listen);
+    if (!ends) {
+      return tell(ends.error());
+    }
+    std::cout << Json{{"ends", *ends}}.dump() << "\n" << std::flush;
+  }
+  return EXIT_SUCCESS;
+}
+
+int score(const Options& options, Backend& backend) {
+  WeightOptions weights{.storage = {}, .precision = Precision::Fast, .cache = nullptr};
+  if (options.exact) {
+    weights = {.storage = DType::F32, .precision = Precision::Exact, .cache = nullptr};
+  }
+  const auto model = turn::Model::open(options.model, {.backend = &backend, .options = weights});
+  if (!model) {
+    return tell(model.error());
+  }
+  std::vector<double> times_ms;
+  for (std::string line; std::getline(std::cin, line);) {
+    const Json item = Json::parse(line);
+    const std::vector<float> sound = read_sound(item.at("sound").get<std::string>());
+    const auto begin = item.at("begin").get<size_t>();
+    std::vector<std::span<const float>> turns;
+    for (const auto& look : item.at("looks")) {
+      const size_t end = std::min(look.get<size_t>(), sound.size());
+      turns.push_back(std::span(sound).subspan(std::min(begin, end), end - std::min(begin, end)));
+    }
+    Json scores = Json::array();
+    for (size_t i = 0; i < turns.size(); i += kTogether) {
+      const auto some = std::span(turns).subspan(i, std::min(kTogether, turns.size() - i));
+      const auto start = Clock::now();
+      for (const float score : (*model)->score(some)) {
+        scores.push_back(score);
+      }
+      const std::chrono::duration<double, std::milli> took = Clock::now() - start;
+      times_ms.push_back(took.count() / static_cast<double>(some.size()));
+    }
+    std::cout << Json{{"scores", scores}}.dump() << "\n" << std::flush;
+  }
+  std::ranges::sort(times_ms);
+  const double median = times_ms.empty() ? 0 : times_ms[times_ms.size() / 2];
+  std::cout << Json{{"ms", median}}.dump() << "\n";
+  return EXIT_SUCCESS;
+}
+
+int run(const Options& options) {
+  ThreadPool pool(options.threads);
+  const auto backend = make_cpu_backend(pool);
+  if (!backend) {
+    return tell(backend.error());
+  }
+  return options.listen ? listen(options, **backend) : score(options, **backend);
+}
+
+}  // namespace
+}  // namespace mynah::bench
+
+int main(int argc, char** argv) {
+  mynah::bench::Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i];
+    if (name == "--threads") {
+      options.threads = std::max(1, std::atoi(argv[i + 1]));
+    } else if (name == "--exact") {
+      options.exact = std::string(argv[i + 1]) == "1";
+    } else if (name == "--model") {
+      options.model = argv[i + 1];
+    } else if (name == "--silero") {
+      options.silero = argv[i + 1];
+    } else if (name == "--listen") {
+      options.listen = mynah::parse_eagerness(argv[i + 1]);
+    }
+  }
+  if (options.model.empty()) {
+    fmt::print(stderr, "{}", mynah::bench::kUsage);
+    return 2;
+  }
+  return mynah::bench::run(options);
+}
