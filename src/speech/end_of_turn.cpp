@@ -49,6 +49,7 @@ void EndOfTurn::take(const VoiceEvent& event) {
   switch (event.kind) {
     case VoiceEvent::Kind::Began:
     case VoiceEvent::Kind::WentOn:
+      behind_voice_ = false;
       if (!begin_) {
         begin_ = event.at;
         level_.begin();
@@ -58,11 +59,19 @@ void EndOfTurn::take(const VoiceEvent& event) {
       break;
     case VoiceEvent::Kind::Paused:
     case VoiceEvent::Kind::Ended:
+      behind_voice_ = false;
       if (begin_ && !silent_) {
         silent_ = event.at;
         next_look_ = 0;
       }
       break;
+  }
+}
+
+void EndOfTurn::take_up() {
+  if (behind_voice_ && level_.faint_s() == 0) {
+    behind_voice_ = false;
+    begin_ = heard_;
   }
 }
 
@@ -95,6 +104,7 @@ Result<std::optional<EndOfTurn::End>> EndOfTurn::push(std::span<const float> sam
   }
   level_.push(samples, begin_ && !silent_);
   keep(samples);
+  take_up();
   if (!begin_) {
     return std::optional<End>();
   }
@@ -109,6 +119,7 @@ Result<std::optional<EndOfTurn::End>> EndOfTurn::push(std::span<const float> sam
                   .at = silent_.value_or(*why == TurnEnd::AnotherVoice ? heard_ - faint : heard_),
                   .score = score_};
   end();
+  behind_voice_ = *why == TurnEnd::AnotherVoice;
   return std::optional(ended);
 }
 
@@ -122,6 +133,7 @@ void EndOfTurn::hear(std::string_view text, std::string_view language) {
 
 void EndOfTurn::end() {
   begin_.reset();
+  behind_voice_ = false;
   silent_.reset();
   score_.reset();
   text_.clear();

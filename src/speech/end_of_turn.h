@@ -34,8 +34,9 @@ class EndOfTurn {
 
   // The samples that come next, and what the detector found of the voice up to their last
   // (VoiceEvent::at counts from the first sample that was pushed). The end of the turn that goes
-  // on; none: it goes on, or nobody speaks. After an end the next turn begins with a voice. Errors:
-  // those of the scorer; the samples count all the same.
+  // on; none: it goes on, or nobody speaks. After an end the next turn begins with a voice, or
+  // where the speaker is loud again over one that never paused. Errors: those of the scorer; the
+  // samples count all the same.
   Result<std::optional<End>> push(std::span<const float> samples,
                                   std::span<const VoiceEvent> events);
 
@@ -53,6 +54,9 @@ class EndOfTurn {
 
  private:
   void take(const VoiceEvent& event);
+  // The speaker of the last turn goes on, whom the detector tells nobody of: it never heard a
+  // pause.
+  void take_up();
   [[nodiscard]] TurnMoment moment() const;
   [[nodiscard]] double seconds_since(int64_t sample) const;
   // The samples of the turn that are kept.
@@ -66,6 +70,7 @@ class EndOfTurn {
   std::vector<float> sound_;       // the last that came, at least as many as the scorer looks at
   int64_t heard_ = 0;              // samples that came
   std::optional<int64_t> begin_;   // of the turn
+  bool behind_voice_ = false;      // a turn ended while somebody fainter spoke, who still does
   std::optional<int64_t> silent_;  // since when nothing is said in it
   int64_t next_look_ = 0;          // sample at which the turn is scored again
   std::optional<float> score_;

@@ -49,7 +49,7 @@ struct EndOfTurnRule {
   double open_clause = 0;       // logits that an open clause takes from the score
   double longest_silence_s = 2;
   double open_wait_s = 0;  // so much longer behind an open clause
-  double longest_faint_s = 0.9;
+  double longest_faint_s = 0.8;
   double longest_wordless_s = 4;
   double longest_turn_s = 30;
 

@@ -189,9 +189,9 @@ class EndOfTurnTest : public testing::Test {
 
   // Sound without anything found in it but `events`, told with the piece that ends behind each. The
   // time of the first end.
-  std::optional<double> play(double seconds, std::vector<VoiceEvent> events = {}) {
+  std::optional<double> play(double seconds, std::vector<VoiceEvent> events = {}, double db = -20) {
     std::optional<double> ended;
-    const std::vector<float> sound = tone(seconds, -20);
+    const std::vector<float> sound = tone(seconds, db);
     for (std::span<const float> left(sound); !left.empty();) {
       const auto piece = left.first(std::min(left.size(), kPiece));
       left = left.subspan(piece.size());
@@ -280,6 +280,21 @@ TEST_F(EndOfTurnTest, AVoiceWithoutWordsEndsATurnThatHadSome) {
   ASSERT_TRUE(ended.has_value());
   EXPECT_NEAR(*ended, 9, 0.1);
   EXPECT_EQ(end_->why, TurnEnd::Wordless);
+}
+
+// A television goes on behind the speaker, so that the detector hears no pause.
+TEST_F(EndOfTurnTest, AFainterVoiceEndsATurnAndTheSpeakerBeginsAnother) {
+  listen(0.01F);
+  EXPECT_FALSE(play(2, {{Kind::Began, 0}}));
+  const auto ended = play(3, {}, -30);
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_NEAR(*ended, 2 + 13 * 0.032 + end_of_turn_rule(Eagerness::Medium).longest_faint_s, 0.1);
+  EXPECT_EQ(end_->why, TurnEnd::AnotherVoice);
+  EXPECT_NEAR(static_cast<double>(end_->at) / kRate, 2.4, 0.1);
+  EXPECT_FALSE(turn_->is_open());
+  EXPECT_FALSE(play(1));
+  EXPECT_TRUE(turn_->is_open());
+  EXPECT_TRUE(play(3, {}, -30));
 }
 
 TEST_F(EndOfTurnTest, WithoutAModelSilenceEndsTurns) {
