@@ -22,6 +22,9 @@ Message message_of(const HttpQuestion& question, const Url& url, const HttpOptio
   message.set(http::field::host, url.authority());
   message.set(http::field::user_agent, options.user_agent);
   message.set(http::field::accept_encoding, "identity");
+  if (!question.method.empty()) {
+    message.method_string(question.method);
+  }
   for (const auto& [name, value] : question.headers) {
     message.set(name, value);
   }
@@ -81,8 +84,12 @@ Result<HttpAnswer> HttpClient::exchange(std::unique_ptr<HttpConnection> connecti
     got.head.status = static_cast<int>(parser.get().result_int());
     got.head.url = url_.text();
     got.head.headers = headers_of(parser.get());
+    if (got.head.status == 200 && question.on_head) {
+      MYNAH_TRY_STATUS(question.on_head(got.head));
+    }
     std::vector<std::byte> piece(kPieceBytes);
-    while (!parser.is_done()) {
+    // Of an answer that is not 200 no more is read than is told: there may be no end of it.
+    while (!parser.is_done() && got.text.size() < kMostText) {
       parser.get().body().data = piece.data();
       parser.get().body().size = piece.size();
       parser.get().body().more = true;
@@ -102,7 +109,7 @@ Result<HttpAnswer> HttpClient::exchange(std::unique_ptr<HttpConnection> connecti
     }
     return got;
   });
-  if (answer && parser.get().keep_alive()) {
+  if (answer && parser.is_done() && parser.get().keep_alive()) {
     connection_ = std::move(connection);
   }
   return answer;

@@ -19,10 +19,13 @@ class HttpConnection;
 
 // One request. With a body it is a POST, else a GET.
 struct HttpQuestion {
-  std::string target;  // path and query
+  std::string target;       // path and query
+  std::string method = {};  // another one: "DELETE"; "": as above
   std::vector<std::pair<std::string, std::string>> headers;
   std::string type;                 // of the body
   std::span<const std::byte> body;  // until the answer came
+  // Takes the head of an answer whose status is 200, before its body; an error ends the exchange.
+  HttpHeadHandler on_head = {};
 };
 
 struct HttpAnswer {
