@@ -8,8 +8,10 @@
 
 #include "audio/open.h"
 #include "chat/choice_ranges.h"
+#include "cli/files/named_output.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/speak/sound_output.h"
+#include "cli/speak/speak_options.h"
 #include "cli/talk/file_talk.h"
 #include "cli/talk/talk_printer.h"
 #include "talk/turns/end_rule.h"
@@ -21,6 +23,13 @@ namespace {
 // Shorter, and people are cut off between two words.
 constexpr double kLeastPause_s = 0.2;
 constexpr double kMostPause_s = 10;
+
+// By the name of what is written.
+Result<SoundFormat> format_of(const std::string& out) {
+  SoundOptions sound;
+  sound.out = out;
+  return sound.format_of();
+}
 
 }  // namespace
 
@@ -46,7 +55,7 @@ void TalkCommand::fields(Fields& fields) {
   fields.section("Conversation");
   fields.option("system", "TEXT", system_, "What the model is told before all else.").shorter('s');
   fields
-      .option("lang", "LANGUAGE", language_,
+      .option("lang", "LANGUAGE", wish_.language,
               "The language that is spoken, such as en; empty: each turn's own.")
       .also("language")
       .shorter('l');
@@ -79,15 +88,22 @@ std::string TalkCommand::details() const {
          device_details();
 }
 
-Status TalkCommand::check() const {
+Status TalkCommand::check(const Context& context) const {
   if (wav_.empty()) {
     return fail(ErrorCode::Usage, "wanted --wav, a recording to converse with");
+  }
+  if (out_ == "-" && context.json) {
+    return fail(ErrorCode::Usage, "--out - and --json both want standard output: give one");
+  }
+  if (!out_.empty()) {
+    MYNAH_TRY_STATUS(check_distinct({{"--wav", wav_}}, {{"--out", out_}}));
+    MYNAH_TRY_STATUS(format_of(out_));
   }
   return {};
 }
 
-talk::TalkSettings TalkCommand::settings() const {
-  talk::TalkSettings settings{.system = system_, .request = {}, .language = language_};
+talk::TalkSettings TalkCommand::settings(const std::string& language) const {
+  talk::TalkSettings settings{.system = system_, .request = {}, .language = language};
   settings.request.choice = {.sampling = sampling_,
                              .remembered = 64,
                              .seed = seed_.value_or(std::random_device{}()),
@@ -100,16 +116,13 @@ talk::TalkSettings TalkCommand::settings() const {
   return settings;
 }
 
-Result<int> TalkCommand::talk_to_file(Context& context, TalkModels& models) const {
-  AudioOpenOptions audio;
-  audio.note = [&](const std::string& note) { context.say_of(wav_, note); };
-  audio.stop = context.stop;
-  MYNAH_TRY(const auto source, open_audio(wav_, audio));
+Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
+                                      TalkModels& models) const {
   std::unique_ptr<SoundOutput> output;
   if (!out_.empty()) {
+    MYNAH_TRY(const SoundFormat format, format_of(out_));
     MYNAH_TRY(output, open_sound_output(out_, context.out,
-                                        {.format = sound_format_of(out_).value_or(SoundFormat::Wav),
-                                         .rate_hz = models.mouth->rate_hz()}));
+                                        {.format = format, .rate_hz = models.mouth->rate_hz()}));
   }
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
@@ -121,10 +134,10 @@ Result<int> TalkCommand::talk_to_file(Context& context, TalkModels& models) cons
                                    .mouth = *models.mouth,
                                    .end = end,
                                    .workers = workers},
-                                  settings());
+                                  settings(models.language));
   conversation.warm_up();
   FileTalk talk{.conversation = conversation,
-                .source = *source,
+                .source = source,
                 .output = output.get(),
                 .tell = [&](const talk::TalkEvent& event) { printer.print(event); },
                 .pace = real_time_ ? TalkPace::RealTime : TalkPace::AsNeeded};
@@ -146,9 +159,13 @@ Result<int> TalkCommand::talk_to_file(Context& context, TalkModels& models) cons
 }
 
 Result<int> TalkCommand::run(Context& context) {
-  MYNAH_TRY_STATUS(check());
+  MYNAH_TRY_STATUS(check(context));
+  AudioOpenOptions audio;
+  audio.note = [&](const std::string& note) { context.say_of(wav_, note); };
+  audio.stop = context.stop;
+  MYNAH_TRY(const auto source, open_audio(wav_, audio));
   MYNAH_TRY(TalkModels models, open_talk_models(context, wish_));
-  MYNAH_TRY(const int code, talk_to_file(context, models));
+  MYNAH_TRY(const int code, talk_to_file(context, *source, models));
   MYNAH_TRY_STATUS(models.engine->placer().settle());
   return code;
 }

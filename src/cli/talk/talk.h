@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "audio/source.h"
 #include "cli/command/verb.h"
 #include "cli/talk/talk_models.h"
 #include "talk/loop/conversation.h"
@@ -18,16 +19,16 @@ class TalkCommand : public Command {
   [[nodiscard]] std::string details() const override;
 
  private:
-  [[nodiscard]] Status check() const;
-  [[nodiscard]] talk::TalkSettings settings() const;
+  [[nodiscard]] Status check(const Context& context) const;
+  // `language`: the code of the one that is spoken.
+  [[nodiscard]] talk::TalkSettings settings(const std::string& language) const;
   // With a recording in place of the microphone.
-  Result<int> talk_to_file(Context& context, TalkModels& models) const;
+  Result<int> talk_to_file(Context& context, AudioSource& source, TalkModels& models) const;
 
   std::string wav_;
   std::string out_;
   bool real_time_ = false;
   std::string system_;
-  std::string language_;
   double pause_s_ = 0.7;
   int64_t most_tokens_ = 300;
   SamplingOptions sampling_{.temperature = 0.7F, .top_k = 40, .top_p = 0.95F, .min_p = 0.05F};

@@ -7,19 +7,38 @@
 #include "chat/choice_ranges.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
+#include "speech/window_queue.h"
 
 namespace mynah::cli {
 
 namespace {
 
-// A detector that a recogniser hears with, kept open by that.
-Result<std::shared_ptr<const VoiceDetector>> detector_of(engine::Engine& engine,
-                                                         const std::string& model) {
-  using Lease = engine::Leases<engine::OpenedDetector>::Lease;
-  MYNAH_TRY(Lease lease,
-            engine.detector({.model = model, .placement = {}}, engine::Engine::Warm::Yes));
-  const auto kept = std::make_shared<Lease>(std::move(lease));
-  return std::shared_ptr<const VoiceDetector>(kept, (*kept)->detector.get());
+// Listens on a thread of its own: among the models' operations each frame would wait for its turn,
+// and the conversation's clock with it.
+Result<std::shared_ptr<const VoiceDetector>> open_own_detector(const Context& context,
+                                                               const std::string& model) {
+  engine::DetectorWish wish;
+  wish.model = model;
+  wish.placement.device = "cpu";
+  wish.placement.threads = 1;
+  wish.placement.quiet = true;
+  MYNAH_TRY(engine::OpenedDetector opened, engine::open_detector(wish, surroundings_of(context)));
+  MYNAH_TRY_STATUS(opened.warm_up());
+  const auto kept = std::make_shared<const engine::OpenedDetector>(std::move(opened));
+  return std::shared_ptr<const VoiceDetector>(kept, kept->detector.get());
+}
+
+Result<std::string> language_code(const engine::OpenedRecognizer& opened,
+                                  const std::string& language) {
+  if (language.empty()) {
+    return std::string();
+  }
+  RecognizerOptions options;
+  options.decoding.language = language;
+  MYNAH_TRY_STATUS(opened.recognizer->check(options));
+  const auto windows = opened.recognizer->windows();
+  return windows == nullptr ? language
+                            : windows->model().header()->facts().language_asked(language);
 }
 
 }  // namespace
@@ -71,8 +90,9 @@ Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish
   }
   models.mind = talk::local_mind(std::move(chat));
   MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
+  MYNAH_TRY(models.language, language_code(*recognizer, wish.language));
   MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer)));
-  MYNAH_TRY(models.voice, detector_of(*models.engine, wish.hear.vad_model));
+  MYNAH_TRY(models.voice, open_own_detector(context, wish.hear.vad_model));
   engine::SynthesizerWish speak = wish.speak;
   speak.voice = wish.spoken.voice.voice;
   MYNAH_TRY(const engine::SpeakingModel model, engine::speaking_model(speak, context.environment));

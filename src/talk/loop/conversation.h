@@ -27,7 +27,8 @@ namespace mynah::talk {
 
 // What converses. They outlive the conversation.
 struct TalkParts {
-  std::shared_ptr<const VoiceDetector> voice;  // of 16 kHz
+  // Of 16 kHz. It computes within step(): on threads that others keep busy it would wait for them.
+  std::shared_ptr<const VoiceDetector> voice;
   Ear& ear;
   Mind& mind;
   Mouth& mouth;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/turns.h"
 #include "speech/hearing.h"
 
 namespace mynah::talk {
@@ -36,6 +37,7 @@ bool VoiceWatch::may_be_knock() const {
 }
 
 Status VoiceWatch::push(std::span<const float> samples) {
+  const UrgencyScope now_urgent(Urgency::Interactive);
   samples_.append(samples);
   MYNAH_TRY(const TurnDetector::Found found, turns_.push(samples, {}));
   for (const VoiceEvent& event : found.events) {
