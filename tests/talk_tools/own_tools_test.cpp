@@ -86,7 +86,7 @@ class TimerTools : public testing::Test {
     return "no such tool";
   }
 
-  test::TemporaryFolder folder_;
+  mynah::test::TemporaryFolder folder_;
   SystemSeconds now_ = kNow;
   std::shared_ptr<Timers> timers_;
   std::vector<std::shared_ptr<Tool>> tools_;
@@ -144,9 +144,9 @@ class FileTools : public testing::Test {
  protected:
   void SetUp() override {
     root_ = folder_ / "shelf";
-    test::write_file(root_ + "/notes/todo.txt", "milk\nbread\n");
-    test::write_file(root_ + "/readme.txt", "hello\n");
-    test::write_file(folder_ / "secret.txt", "a secret\n");
+    mynah::test::write_file(root_ + "/notes/todo.txt", "milk\nbread\n");
+    mynah::test::write_file(root_ + "/readme.txt", "hello\n");
+    mynah::test::write_file(folder_ / "secret.txt", "a secret\n");
     auto made = make_file_tools(root_);
     ASSERT_TRUE(made) << made.error().message;
     list_ = (*made)[0];
@@ -155,7 +155,7 @@ class FileTools : public testing::Test {
 
   std::string read(const std::string& path) { return said(*read_, {{"path", path}}); }
 
-  test::TemporaryFolder folder_;
+  mynah::test::TemporaryFolder folder_;
   std::string root_;
   std::shared_ptr<Tool> list_;
   std::shared_ptr<Tool> read_;
@@ -193,10 +193,10 @@ TEST_F(FileTools, StayBelowTheirFolder) {
 }
 
 TEST_F(FileTools, ReadTextAlone) {
-  test::write_file(root_ + "/binary", std::string("a\0b", 3));
-  test::write_file(root_ + "/latin1", "caf\xe9\n");
-  test::write_file(root_ + "/most", std::string(kMostFileBytes, 'x'));
-  test::write_file(root_ + "/more", std::string(kMostFileBytes + 1, 'x'));
+  mynah::test::write_file(root_ + "/binary", std::string("a\0b", 3));
+  mynah::test::write_file(root_ + "/latin1", "caf\xe9\n");
+  mynah::test::write_file(root_ + "/most", std::string(kMostFileBytes, 'x'));
+  mynah::test::write_file(root_ + "/more", std::string(kMostFileBytes + 1, 'x'));
   ASSERT_EQ(::mkfifo((root_ + "/fifo").c_str(), 0600), 0);
   for (const std::string path : {"binary", "latin1", "more", "fifo", "notes"}) {
     EXPECT_TRUE(read(path).starts_with("refused")) << path;
@@ -210,7 +210,7 @@ TEST_F(FileTools, GoOnWhereAnAnswerWasCut) {
   for (int i = 1; i <= 500; ++i) {
     text += "line " + std::to_string(i) + "\n";
   }
-  test::write_file(root_ + "/long.txt", text);
+  mynah::test::write_file(root_ + "/long.txt", text);
   constexpr size_t kMost = 1000;
   std::string whole;
   int64_t line = 1;

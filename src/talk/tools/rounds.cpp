@@ -10,6 +10,9 @@ Result<ChatReply> run_rounds(ToolBox& box, ModelPlace place, Confirm& confirm, R
       host.on_note(note);
     }
     MYNAH_TRY(ChatReply reply, host.reply(box.offered(place)));
+    if (!host.runs_calls(reply)) {
+      return reply;
+    }
     for (size_t i = 0; i < reply.message.calls.size(); ++i) {
       const ToolCall& call = reply.message.calls[i];
       if (i >= kMostCallsOfReply) {

@@ -26,6 +26,12 @@ class RoundsHost {
   // Has the model reply to what was said and answered so far, with these tools.
   [[nodiscard]] virtual Result<ChatReply> reply(const ToolJson& tools) = 0;
 
+  // Whether what a reply calls is to be run here; where not, the reply is the last one.
+  [[nodiscard]] virtual bool runs_calls(const ChatReply& reply) {
+    static_cast<void>(reply);
+    return true;
+  }
+
   // A tool is about to be called.
   virtual void on_call(const ToolCall& call) { static_cast<void>(call); }
 
@@ -37,8 +43,8 @@ class RoundsHost {
   [[nodiscard]] virtual ToolRun next_run() = 0;
 };
 
-// Until a reply calls nothing, which is returned, or kMostRounds replies have called: then the last
-// of them, whose calls are answered too.
+// Until a reply calls nothing that is run here, which is returned, or kMostRounds replies have
+// called: then the last of them, whose calls are answered too.
 [[nodiscard]] Result<ChatReply> run_rounds(ToolBox& box, ModelPlace place, Confirm& confirm,
                                            RoundsHost& host);
 

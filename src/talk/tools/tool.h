@@ -26,6 +26,9 @@ struct ToolFacts {
   std::string description;
   ToolJson parameters = ToolJson::object();  // the JSON schema of an object
   std::string origin;                        // whose it is, for people: "mynah", "MCP server house"
+  // The function as its author wrote it for models, where it has more than the above; null: it has
+  // not.
+  ToolJson told = nullptr;
   // Whether it does more than to look: then it runs only once a key was pressed for that call.
   bool changes = true;
   // Whether what it answers may be told a language model on another machine.

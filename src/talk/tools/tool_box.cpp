@@ -76,11 +76,14 @@ ToolJson ToolBox::offered(ModelPlace place) const {
   for (const Named& named : named_) {
     const ToolFacts& facts = named.tool->facts();
     if (place == ModelPlace::Here || facts.may_leave) {
-      tools.push_back({{"type", "function"},
-                       {"function",
-                        {{"name", named.name},
-                         {"description", facts.description},
-                         {"parameters", facts.parameters}}}});
+      ToolJson function = facts.told;
+      if (function.is_null()) {
+        function = {{"name", named.name},
+                    {"description", facts.description},
+                    {"parameters", facts.parameters}};
+      }
+      function["name"] = named.name;
+      tools.push_back({{"type", "function"}, {"function", std::move(function)}});
     }
   }
   return tools;
