@@ -9,6 +9,7 @@
 #include "cli/doctor/doctor.h"
 #include "cli/hear/transcribe.h"
 #include "cli/hear/vad.h"
+#include "cli/hear/wake.h"
 #include "cli/hear/wer.h"
 #include "cli/models/import.h"
 #include "cli/models/models.h"
@@ -54,6 +55,7 @@ std::vector<Verb> all_verbs() {
       verb<ProfileCommand>("profile", "List, use, show and compare measured placements."),
       verb<PsCommand>("ps", "Show what mynah has loaded, and where."),
       verb<VadCommand>("vad", "Find speech in recordings."),
+      verb<WakeCommand>("wake", "Find wake words in recordings."),
       verb<ConfigCommand>("config", "Print every option, its value and where that came from."),
       verb<CompletionCommand>("completion", "Print a script that completes mynah's command lines."),
       verb<VersionCommand>("version", "Print the version and how it was built."),

@@ -9,6 +9,7 @@
 #include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
 #include "store/catalogue_speech.h"
+#include "store/catalogue_wake.h"
 #include "store/families.h"
 
 namespace mynah {
@@ -153,6 +154,7 @@ std::vector<CatalogueEntry> make_catalogue() {
   std::ranges::move(speech_entries(), std::back_inserter(entries));
   std::ranges::move(language_entries(), std::back_inserter(entries));
   std::ranges::move(embedding_entries(), std::back_inserter(entries));
+  std::ranges::move(wake_entries(), std::back_inserter(entries));
   return entries;
 }
 

@@ -10,6 +10,7 @@
 #include "store/catalogue.h"
 #include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
+#include "store/catalogue_wake.h"
 #include "store/speech_models.h"
 
 namespace mynah {
@@ -57,7 +58,7 @@ std::vector<InstalledVoice> voices_of_piper(const SpeechModel& model) {
   return voices;
 }
 
-constexpr std::array<ModelFamily, 10> kFamilies = {{
+constexpr std::array<ModelFamily, 11> kFamilies = {{
     {.name = "whisper", .title = "Whisper", .kind = FamilyKind::SpeechToText},
     {.name = "silero", .title = "Silero", .kind = FamilyKind::VoiceActivity},
     {.name = "kokoro",
@@ -95,14 +96,18 @@ constexpr std::array<ModelFamily, 10> kFamilies = {{
      .voices = voices_of_piper},
     {.name = kLanguageFamily, .title = "Language model", .kind = FamilyKind::Language},
     {.name = kEmbeddingFamily, .title = "Embedding model", .kind = FamilyKind::Embeddings},
+    {.name = kWakeFamily,
+     .title = "microWakeWord",
+     .kind = FamilyKind::WakeWord,
+     .network_extension = ".tflite"},
 }};
 
 }  // namespace
 
 std::string_view name(FamilyKind kind) {
-  constexpr std::array<std::string_view, 7> kNames = {
-      "speech to text", "voice activity", "speech",    "voices",
-      "phonemes",       "language model", "embeddings"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "speech to text", "voice activity", "speech",     "voices",
+      "phonemes",       "language model", "embeddings", "wake word"};
   return kNames[static_cast<size_t>(kind)];
 }
 

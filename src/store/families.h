@@ -21,11 +21,12 @@ enum class FamilyKind : uint8_t {
   Voices,
   Phonemes,
   Language,
-  Embeddings
+  Embeddings,
+  WakeWord
 };
 
 // As users call it: "speech to text", "voice activity", "speech", "voices", "phonemes",
-// "language model", "embeddings".
+// "language model", "embeddings", "wake word".
 [[nodiscard]] std::string_view name(FamilyKind kind);
 
 // A language that a model was taught, and its English name.
@@ -51,6 +52,10 @@ struct ModelFamily {
   // What the name of an .onnx file gets behind it to name the file that says how it is used and
   // read (".json"); the two are a set. "": none.
   std::string_view config_suffix = {};
+
+  // The extension of a network whose file of the same name, but with ".json", says how it is used;
+  // the two are a set. "": none.
+  std::string_view network_extension = {};
 
   bool brings_voices = false;  // once one is here, there are voices, or they can be measured
 

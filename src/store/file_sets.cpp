@@ -34,8 +34,10 @@ std::vector<std::string> files_of_catalogue(std::string_view name) {
 }
 
 std::string model_name(const fs::path& path) {
-  if (const CatalogueEntry* entry = find_in_catalogue(path.filename().string())) {
-    return entry->name;
+  for (const std::string& called : {path.filename().string(), path.stem().string()}) {
+    if (const CatalogueEntry* entry = find_in_catalogue(called)) {
+      return entry->name;
+    }
   }
   std::string name = path.stem().string();
   std::ranges::replace_if(name, [](char c) { return !is_model_name(std::string{'a', c}); }, '-');
@@ -66,6 +68,17 @@ FileSet file_set_of(const std::string& path) {
         fs::is_regular_file(config, error)) {
       return {
           .name = model_name(file), .family = std::string(family.name), .paths = {path, config}};
+    }
+  }
+  for (const ModelFamily& family : families()) {
+    if (!family.network_extension.empty() && file.extension() == family.network_extension) {
+      FileSet set{.name = model_name(file), .family = std::string(family.name), .paths = {path}};
+      // Without it the model's own loader says what is missing.
+      if (const fs::path beside = fs::path(file).replace_extension(".json");
+          fs::is_regular_file(beside, error)) {
+        set.paths.push_back(beside.string());
+      }
+      return set;
     }
   }
   return {};

@@ -70,6 +70,9 @@ def main():
         schema.write_text(json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}))
         fits.write_text('{"a": 5}\n')
         other.write_text('{"a": "five"}\n')
+        word = folder / "tiny.tflite"
+        shutil.copy(ROOT / "tests/models/wake_word/golden/tiny.tflite", word)
+        word.with_suffix(".json").write_text('{"wake_word": "Tiny", "micro": {}}')
         spoken = folder / "spoken.txt"
         spoken.write_text("Hello there.\nAnd again.\n")
         clips = folder / "clips.tsv"
@@ -127,6 +130,7 @@ def main():
             (["profile", "diff", "day", "night"], 0, 1),
             (["profile", "remove", "day", "night"], 0, 2),
             (["vad", "--model", "builtin", quiet], 0, 1),
+            (["wake", "--word", word, quiet], 0, 1),
             (["transcribe", "--model", "builtin", quiet, SENTENCE], 0, 2),
             (["transcribe", "--model", "builtin", folder / "none.wav"], 1, 1),
             (["wer", "--model", "builtin", table], 0, 1),

@@ -9,10 +9,12 @@
 #include "speech/kokoro/load_kokoro.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/piper/load_piper.h"
+#include "speech/wake/wake_word.h"
 #include "speech/window_model.h"
 #include "store/catalogue.h"
 #include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
+#include "store/catalogue_wake.h"
 #include "store/speech_models.h"
 
 namespace mynah::place {
@@ -77,12 +79,19 @@ Status check_english_phonemes(const StoredModel& model, Backend& backend) {
   return {};
 }
 
-constexpr std::array<FamilyLoader, 7> kLoaders = {
+// It computes beside everything else, on no device that is placed.
+Status check_wake_word(const StoredModel& model, Backend& /*backend*/) {
+  MYNAH_TRY_STATUS(WakeWord::load(model.path()));
+  return {};
+}
+
+constexpr std::array<FamilyLoader, 8> kLoaders = {
     {{.name = "whisper", .voice = nullptr, .check = check_whisper},
      {.name = "kokoro", .voice = load_kokoro_voice, .check = check_kokoro_model},
      {.name = kEnglishPhonemes, .voice = nullptr, .check = check_english_phonemes},
      {.name = kEmbeddingFamily, .voice = nullptr, .check = check_embeddings},
      {.name = kLanguageFamily, .voice = nullptr, .check = check_language},
+     {.name = kWakeFamily, .voice = nullptr, .check = check_wake_word},
      {.name = "hibari", .voice = load_hibari_voice, .check = check_voice<load_hibari_voice>},
      {.name = "piper", .voice = load_piper_voice, .check = check_voice<load_piper_voice>}}};
 

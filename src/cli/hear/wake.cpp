@@ -1,0 +1,164 @@
+#include "cli/hear/wake.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "audio/open.h"
+#include "cli/command/error_json.h"
+#include "cli/command/program.h"
+#include "cli/files/passed_over.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// So much is listened to at once: a word is told within a tenth of a second.
+constexpr size_t kPieceSamples = 1600;
+
+double in_seconds(double samples) {
+  return samples / wake_word::kFeatureRate_hz;
+}
+
+// To the millisecond, and a probability to a thousandth.
+double to_thousandth(double value) {
+  constexpr double kThousand = 1000;
+  return std::round(value * kThousand) / kThousand;
+}
+
+std::string dumped(const nlohmann::ordered_json& object) {
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void WakeCommand::fields(Fields& fields) {
+  fields
+      .positional("FILE", recordings_, "Recordings: files, folders, patterns; - is standard input.")
+      .completes(Complete::Files);
+  fields
+      .list("word", "MODEL", wish_,
+            "Wake words to listen for: okay-nabu, hey-jarvis, alexa, hey-mycroft, or a .tflite "
+            "file with its .json; all that are here without it.")
+      .completes(Complete::Models);
+  fields.option("cutoff", "P", options_.cutoff,
+                "A word is there above this mean probability; 0: what each word's own file says.");
+  fields.option("refractory-s", "S", options_.refractory_s,
+                "So long after a word no other of its kind is told.");
+  recording_.fields(fields);
+  fields.section("Output");
+  fields
+      .flag("probabilities", probabilities_,
+            "Add to --json each word's highest probability in each tenth of a second.")
+      .once();
+}
+
+std::string WakeCommand::details() const {
+  return "Prints the time at which each wake word was heard, in seconds, with the word and how\n"
+         "likely it is, one a line. The words are microWakeWord's; 'mynah pull okay-nabu' brings\n"
+         "one, 'mynah import FILE.tflite' takes in one of your own.\n\n"
+         "  arecord -q -t wav -r 16000 -f S16_LE | mynah wake -";
+}
+
+Status WakeCommand::check() const {
+  if (recordings_.empty()) {
+    return fail(ErrorCode::Usage,
+                "wanted a recording, such as kitchen.wav, or - for standard input");
+  }
+  if (!(options_.cutoff >= 0 && options_.cutoff < 1)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--cutoff: wanted a probability below 1, found {}", options_.cutoff));
+  }
+  constexpr double kDay_s = 86400;
+  if (!(options_.refractory_s >= 0 && options_.refractory_s <= kDay_s)) {
+    return fail(ErrorCode::Usage, fmt::format("--refractory-s: wanted 0 to {} seconds, found {}",
+                                              kDay_s, options_.refractory_s));
+  }
+  return {};
+}
+
+Result<double> WakeCommand::hear(Context& context, const std::string& file, const Words& words,
+                                 const AudioOpenOptions& audio) const {
+  MYNAH_TRY(const auto source, open_audio(file, audio));
+  WakeListener listener(words, options_);
+  auto detections = nlohmann::ordered_json::array();
+  std::vector<std::vector<double>> heights(words.size());
+  std::array<float, kPieceSamples> piece;
+  double samples = 0;
+  while (true) {
+    if (context.stop.stop_requested()) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
+    size_t count = 0;
+    for (size_t more = 1; more > 0 && count < piece.size(); count += more) {
+      MYNAH_TRY(more, source->read(std::span(piece).subspan(count)));
+    }
+    if (count == 0) {
+      break;
+    }
+    samples += static_cast<double>(count);
+    for (const WakeDetection& found : listener.push(std::span(piece).first(count))) {
+      const double at = audio.start_s + in_seconds(static_cast<double>(found.sample));
+      if (context.json) {
+        detections.push_back({{"time", to_thousandth(at)},
+                              {"word", found.name},
+                              {"probability", to_thousandth(found.probability)}});
+      } else {
+        context.out.line(fmt::format("{:9.3f} {:.2f} {}{}", at, found.probability, found.name,
+                                     recordings_.size() > 1 ? " " + file : std::string()));
+        context.out.flush();
+      }
+    }
+    if (probabilities_) {
+      const std::vector<double> highest = listener.take_highest();
+      for (size_t i = 0; i < words.size(); ++i) {
+        heights[i].push_back(to_thousandth(highest[i]));
+      }
+    }
+  }
+  if (context.json) {
+    nlohmann::ordered_json object = {{"file", file},
+                                     {"duration", to_thousandth(in_seconds(samples))},
+                                     {"detections", std::move(detections)}};
+    if (probabilities_) {
+      object["probabilities"] = nlohmann::ordered_json::object();
+      for (size_t i = 0; i < words.size(); ++i) {
+        object["probabilities"][words[i]->facts().name] = heights[i];
+      }
+    }
+    context.out.line(dumped(object));
+  }
+  return in_seconds(samples);
+}
+
+Result<int> WakeCommand::run(Context& context) {
+  MYNAH_TRY_STATUS(check());
+  MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
+  MYNAH_TRY(const Words words, engine::open_wake_words(wish_, context.environment));
+  const Inputs inputs = expand_inputs(
+      recordings_, recording_.raw.empty() ? FolderTakes::Recordings : FolderTakes::Headerless);
+  tell_passed_over(context, inputs.passed_over, false);
+  std::vector<ErrorCode> failures;
+  for (const Input& input : inputs.found) {
+    const Result<double> heard = input.status ? hear(context, input.name, words, audio)
+                                              : std::unexpected(input.status.error());
+    if (heard) {
+      continue;
+    }
+    if (context.stop.stop_requested()) {
+      return context.stopped_exit_code();
+    }
+    failures.push_back(heard.error().code);
+    context.say_of(input.name, heard.error().message);
+    if (context.json) {
+      context.out.line(dumped({{"file", input.name}, {"error", error_json(heard.error())}}));
+    }
+  }
+  return exit_code_of(failures, inputs.found.size());
+}
+
+}  // namespace mynah::cli
