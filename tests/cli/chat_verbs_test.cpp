@@ -13,11 +13,11 @@
 #include "cli/chat/reply_printer.h"
 #include "cli/chat/schema.h"
 #include "cli/chat/text_place.h"
-#include "cli/chat/tools_file.h"
 #include "cli/models/import.h"
 #include "cli/models/models.h"
 #include "cli/models/pull.h"
 #include "cli/test_context.h"
+#include "talk/tools/tools_file.h"
 #include "temporary_folder.h"
 #include "test_paths.h"
 
@@ -305,16 +305,18 @@ TEST(ToolsFile, ThatIsNoneOrABombIsRefusedWithItsName) {
         std::string(R"([{"name": "f", "command": {}}])"),
         std::string(R"([{"name": "f", "command": ["a", 7]}])"),
         std::string("[{\"name\": \"\xFF\"}]")}) {
-    const auto read = ToolsFile::parse(text, "tools.json");
+    const auto read = talk::ToolsFile::parse(text, "tools.json");
     ASSERT_FALSE(read) << text.substr(0, 80);
     EXPECT_EQ(read.error().code, ErrorCode::InvalidInput);
     EXPECT_THAT(read.error().message, HasSubstr("tools.json: ")) << text.substr(0, 80);
   }
-  const auto read = ToolsFile::parse(R"({"z": 1, "name": "f", "command": "date", "a": 2})", "a");
+  const auto read =
+      talk::ToolsFile::parse(R"({"z": 1, "name": "f", "command": "date", "a": 2})", "a");
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->tools().dump(),
-            R"([{"type":"function","function":{"z":1,"name":"f","a":2}}])");  // in its own order
-  EXPECT_EQ(read->command_of("f"), "date");
+  ASSERT_EQ(read->described().size(), 1U);
+  EXPECT_EQ(read->described()[0].facts.told.dump(),
+            R"({"z":1,"name":"f","a":2})");  // in its own order
+  EXPECT_EQ(read->described()[0].command, (std::vector<std::string>{"/bin/sh", "-c", "date"}));
 }
 
 TEST(ReplyPrinter, LeavesOutWhatWouldCommandATerminal) {

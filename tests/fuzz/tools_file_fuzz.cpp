@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/check.h"
-#include "cli/chat/tools_file.h"
+#include "talk/tools/tools_file.h"
 
-namespace mynah::cli {
+namespace mynah::talk {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
@@ -15,11 +15,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     MYNAH_CHECK(file.error().message.starts_with("tools.json: "), "the error names no file");
     return 0;
   }
-  for (const auto& tool : file->tools()) {
-    MYNAH_CHECK(tool["type"] == "function" && !tool.contains("command"), "it is a function's");
-    static_cast<void>(file->command_of(tool["function"]["name"].get<std::string>()));
+  for (const auto& described : file->described()) {
+    MYNAH_CHECK(!described.facts.name.empty(), "each has a name");
+    MYNAH_CHECK(described.facts.told.is_object() && !described.facts.told.contains("command"),
+                "models are told of no command");
+  }
+  for (const auto& server : file->servers()) {
+    MYNAH_CHECK(server.command.has_value() != server.address.has_value(), "it is one of the two");
   }
   return 0;
 }
 
-}  // namespace mynah::cli
+}  // namespace mynah::talk

@@ -1,6 +1,7 @@
 #include "cli/chat/chat.h"
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <utility>
 
@@ -11,11 +12,14 @@
 
 #include "chat/choice_ranges.h"
 #include "cli/chat/reply_printer.h"
+#include "cli/chat/shown_text.h"
 #include "cli/chat/terminal_chat.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/placement/placement_answer.h"
+#include "engine/store_folders.h"
 #include "store/files.h"
+#include "talk/tools/rounds.h"
 
 namespace mynah::cli {
 
@@ -81,6 +85,73 @@ class TokenTeller final : public ChatObserver {
   Json tokens_ = Json::array();
 };
 
+// One question, for an answer of one reply or of several with calls between them. Only what needs
+// no key is run: who calls something else gets the calls.
+class AnsweredOnce final : public talk::RoundsHost {
+ public:
+  AnsweredOnce(Context& context, Conversation& conversation, const talk::ToolBox& box,
+               const talk::ToolsFile& tools, bool thoughts)
+      : context_(context),
+        conversation_(conversation),
+        box_(box),
+        tools_(tools),
+        thoughts_(thoughts) {}
+
+  [[nodiscard]] Result<ChatReply> reply(const talk::ToolJson& tools) override {
+    Json offered = tools;
+    for (const auto& described : tools_.described()) {
+      if (described.command.empty()) {
+        offered.push_back({{"type", "function"}, {"function", described.facts.told}});
+      }
+    }
+    conversation_.request().tools = std::move(offered);
+    teller_ = std::make_unique<TokenTeller>();
+    ReplyPrinter printer(context_.out, thoughts_);
+    auto replied = conversation_.reply(
+        context_.json ? *teller_ : static_cast<ChatObserver&>(printer), context_.stop, [&] {
+          printer.make_way();
+          context_.say(kRepeatsText);
+        });
+    if (!context_.json) {
+      printer.finish();
+    }
+    return replied;
+  }
+
+  [[nodiscard]] bool runs_calls(const ChatReply& reply) override {
+    return std::ranges::all_of(reply.message.calls, [this](const ToolCall& call) {
+      const talk::Tool* const tool = box_.find(call.name);
+      if (tool != nullptr && tool->facts().changes) {
+        context_.say(fmt::format("{} is not run: in a conversation a key lets it", call.name));
+      }
+      return tool != nullptr && !tool->facts().changes;
+    });
+  }
+
+  void on_answer(const ToolCall& call, const talk::CallAnswer& answer) override {
+    conversation_.answer_call(call, answer.text);
+  }
+
+  void on_note(const std::string& note) override { context_.say(shown_text(note)); }
+
+  [[nodiscard]] talk::ToolRun next_run() override {
+    talk::ToolRun run;
+    run.stop = context_.stop;
+    return run;
+  }
+
+  // Of the last reply.
+  [[nodiscard]] const Json& tokens() const { return teller_->tokens(); }
+
+ private:
+  Context& context_;
+  Conversation& conversation_;
+  const talk::ToolBox& box_;
+  const talk::ToolsFile& tools_;
+  bool thoughts_;
+  std::unique_ptr<TokenTeller> teller_;
+};
+
 // Whether somebody sends a text on standard input: a pipe or a file.
 bool is_sent() {
   struct stat about{};
@@ -104,7 +175,12 @@ void ChatCommand::fields(Fields& fields) {
       .completes(Complete::Files);
   fields
       .option("tools", "FILE", tools_,
-              "Tools that the model may call: a JSON list, see docs/chat.md.")
+              "Tools that the model may call, and servers of tools (MCP): JSON, see docs/tools.md.")
+      .completes(Complete::Files);
+  fields
+      .option("tools-dir", "DIR", tools_folder_,
+              "A folder: the model may list and read what is below it.")
+      .once()
       .completes(Complete::Files);
   fields.option("schema", "FILE", schema_, "A JSON schema that every answer keeps to.")
       .completes(Complete::Files);
@@ -196,9 +272,8 @@ Result<std::string> ChatCommand::question(Context& context) const {
   return sent.empty() ? text : fmt::format("{}\n\n{}", sent, text);
 }
 
-Result<ChatRequest> ChatCommand::base_request(const ToolsFile& tools) const {
+Result<ChatRequest> ChatCommand::base_request() const {
   ChatRequest request;
-  request.tools = tools.tools();
   request.owner = "chat";
   const auto thinking = thinking_of(think_);
   if (!thinking) {
@@ -251,20 +326,36 @@ Result<Conversation> ChatCommand::begin(ChatModel& model, ChatRequest base, Json
   return conversation;
 }
 
+Result<talk::OpenedTools> ChatCommand::open_tools(
+    Context& context, const talk::ToolsFile& file,
+    const std::shared_ptr<TypedAnswers>& typed) const {
+  for (const std::string& note : file.notes()) {
+    context.say(note);
+  }
+  const std::string home = engine::store_folders(context.environment).home;
+  if (!file.own().empty()) {
+    MYNAH_TRY_STATUS(make_folders(home));
+  }
+  talk::ToolSurroundings surroundings;
+  surroundings.timers = home + "/timers.sqlite";
+  surroundings.folder = tools_folder_;
+  if (typed) {
+    surroundings.described = [typed](const talk::ToolFacts& facts) {
+      return make_typed_tool(facts, typed);
+    };
+  }
+  return talk::open_tools(file, surroundings);
+}
+
 Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& opened,
-                                Conversation conversation, const std::string& question) const {
+                                Conversation conversation, const std::string& question,
+                                const talk::ToolsFile& tools) const {
   conversation.request().owner.clear();  // nothing follows this answer
   conversation.say(question);
-  TokenTeller teller;
-  ReplyPrinter printer(context.out, shows_thoughts_);
-  auto replied = conversation.reply(context.json ? teller : static_cast<ChatObserver&>(printer),
-                                    context.stop, [&] {
-                                      printer.make_way();
-                                      context.say(kRepeatsText);
-                                    });
-  if (!context.json) {
-    printer.finish();
-  }
+  MYNAH_TRY(talk::OpenedTools opened_tools, open_tools(context, tools, nullptr));
+  AnsweredOnce host(context, conversation, opened_tools.box, tools, shows_thoughts_);
+  talk::NobodyConfirms nobody;
+  auto replied = talk::run_rounds(opened_tools.box, talk::ModelPlace::Here, nobody, host);
   if (!replied) {
     return context.stop.stop_requested() ? Result<int>(context.stopped_exit_code())
                                          : std::unexpected(std::move(replied).error());
@@ -273,7 +364,7 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
     const Status right = opened.placer->settle();  // what the last look finds stands in the answer
     Json answer = json_of(*replied, opened);
     if (alternatives_) {
-      answer["logprobs"] = teller.tokens();
+      answer["logprobs"] = host.tokens();
     }
     context.out.line(dumped(answer));
     MYNAH_TRY_STATUS(right);
@@ -296,15 +387,18 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
 }
 
 Result<int> ChatCommand::converse(Context& context, const engine::OpenedChat& opened,
-                                  Conversation conversation, const ToolsFile& tools) const {
-  return run_terminal_chat(context, opened, std::move(conversation), tools,
-                           {.thoughts = shows_thoughts_, .timings = timings_, .loaded = load_});
+                                  Conversation conversation, const talk::ToolsFile& tools) const {
+  const auto typed = std::make_shared<TypedAnswers>();
+  MYNAH_TRY(talk::OpenedTools opened_tools, open_tools(context, tools, typed));
+  return run_terminal_chat(
+      context, opened, std::move(conversation), opened_tools,
+      {.thoughts = shows_thoughts_, .timings = timings_, .loaded = load_, .typed = typed});
 }
 
 Result<int> ChatCommand::run(Context& context) {
-  MYNAH_TRY(const ToolsFile tools,
-            tools_.empty() ? Result<ToolsFile>(ToolsFile()) : ToolsFile::read(tools_));
-  MYNAH_TRY(ChatRequest base, base_request(tools));
+  MYNAH_TRY(const talk::ToolsFile tools, tools_.empty() ? Result<talk::ToolsFile>(talk::ToolsFile())
+                                                        : talk::ToolsFile::read(tools_));
+  MYNAH_TRY(ChatRequest base, base_request());
   if (alternatives_ && !context.json) {
     return fail(ErrorCode::Usage, "--logprobs: wanted --json beside it");
   }
@@ -336,8 +430,9 @@ Result<int> ChatCommand::run(Context& context) {
                             opened.name));
   }
   MYNAH_TRY(Conversation conversation, begin(*opened.chat, std::move(base), std::move(loaded)));
-  MYNAH_TRY(const int code, converses ? converse(context, opened, std::move(conversation), tools)
-                                      : answer(context, opened, std::move(conversation), question));
+  MYNAH_TRY(const int code,
+            converses ? converse(context, opened, std::move(conversation), tools)
+                      : answer(context, opened, std::move(conversation), question, tools));
   if (explain_) {
     say_times(context, opened.placer.get());
   }

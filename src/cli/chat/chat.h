@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "cli/chat/conversation.h"
-#include "cli/chat/tools_file.h"
+#include "cli/chat/terminal_chat.h"
 #include "cli/command/verb.h"
 #include "engine/chat.h"
+#include "talk/tools/tools_file.h"
 
 namespace mynah::cli {
 
@@ -21,23 +22,28 @@ class ChatCommand : public Command {
 
  private:
   // Everything but messages.
-  [[nodiscard]] Result<ChatRequest> base_request(const ToolsFile& tools) const;
+  [[nodiscard]] Result<ChatRequest> base_request() const;
   // The question of the command line and of a pipe; "": there is none.
   [[nodiscard]] Result<std::string> question(Context& context) const;
   // What was said before the first question. `loaded`: the messages of --load; null: it begins
   // here.
   [[nodiscard]] Result<Conversation> begin(ChatModel& model, ChatRequest base,
                                            Conversation::Json loaded) const;
+  // What may be called. `typed`: who answers for tools that nothing runs; null: nobody.
+  [[nodiscard]] Result<talk::OpenedTools> open_tools(
+      Context& context, const talk::ToolsFile& file,
+      const std::shared_ptr<TypedAnswers>& typed) const;
   Result<int> answer(Context& context, const engine::OpenedChat& opened, Conversation conversation,
-                     const std::string& question) const;
+                     const std::string& question, const talk::ToolsFile& tools) const;
   Result<int> converse(Context& context, const engine::OpenedChat& opened,
-                       Conversation conversation, const ToolsFile& tools) const;
+                       Conversation conversation, const talk::ToolsFile& tools) const;
 
   std::vector<std::string> words_;
   engine::ChatWish wish_;
   std::string system_;
   std::string load_;
   std::string tools_;
+  std::string tools_folder_;
   std::string schema_;
   std::string grammar_;
   bool json_mode_ = false;

@@ -1,6 +1,7 @@
 #include "cli/chat/terminal_chat.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -16,13 +17,11 @@
 #include "cli/chat/shown_text.h"
 #include "engine/store_folders.h"
 #include "store/files.h"
+#include "talk/tools/rounds.h"
 
 namespace mynah::cli {
 
 namespace {
-
-// Rounds of calls that one question may lead to before the user is asked for words.
-constexpr int kMostRounds = 16;
 
 struct SlashWord {
   std::string_view name;
@@ -59,18 +58,39 @@ LineEditor::Completion complete_word(std::string_view beginning) {
   return found;
 }
 
+class TypedTool final : public talk::Tool {
+ public:
+  TypedTool(talk::ToolFacts facts, std::shared_ptr<TypedAnswers> answers)
+      : facts_(std::move(facts)), answers_(std::move(answers)) {
+    facts_.changes = false;  // what the user does himself he need not let be done
+  }
+
+  [[nodiscard]] const talk::ToolFacts& facts() const override { return facts_; }
+
+  [[nodiscard]] Result<std::string> run(const talk::ToolJson& /*arguments*/,
+                                        const talk::ToolRun& /*run*/) override {
+    return answers_->read(facts_.name);
+  }
+
+ private:
+  talk::ToolFacts facts_;
+  std::shared_ptr<TypedAnswers> answers_;
+};
+
 // A conversation under way.
-class TerminalChat {
+class TerminalChat final : talk::RoundsHost, talk::Confirm {
  public:
   TerminalChat(Context& context, const engine::OpenedChat& opened, Conversation conversation,
-               const ToolsFile& tools, TerminalChatOptions options)
+               talk::OpenedTools& tools, TerminalChatOptions options)
       : context_(context),
         opened_(opened),
         conversation_(std::move(conversation)),
         tools_(tools),
         options_(std::move(options)),
         interrupts_(context.stop),
-        editor_(history_file(), interrupts_, complete_word) {}
+        editor_(history_file(), interrupts_, complete_word) {
+    options_.typed->read = [this](const std::string& tool) { return read_answer(tool); };
+  }
 
   Result<int> run() {
     context_.out.line(fmt::format("{} on {}; /help shows what there is, Ctrl-D leaves",
@@ -79,7 +99,12 @@ class TerminalChat {
     if (!options_.loaded.empty()) {
       tell_loaded(options_.loaded);
     }
+    // Servers of tools start now and not with the first question.
+    for (const std::string& note : tools_.box.refresh(interrupts_.begin())) {
+      on_note(note);
+    }
     while (!done_ && !context_.stop.stop_requested()) {
+      MYNAH_TRY_STATUS(tell_timers());
       const auto text = read_question();
       if (!text) {
         context_.out.line("");
@@ -144,30 +169,81 @@ class TerminalChat {
 
   // Replies, and replies again to what tools answered.
   Status answer() {
-    for (int round = 0; round < kMostRounds; ++round) {
-      ReplyPrinter printer(context_.out, options_.thoughts);
-      const auto replied = conversation_.reply(printer, interrupts_.begin(), [&] {
-        printer.make_way();
-        context_.say(kRepeatsText);
-      });
-      printer.finish();
-      interrupts_.take();  // what stopped the reply throws away no line
-      if (!replied) {
-        return excuse(replied.error());
-      }
-      tell(*replied);
-      if (replied->message.calls.empty()) {
-        return {};
-      }
-      for (const ToolCall& call : replied->message.calls) {
-        const auto result = answer_call(call);
-        if (!result) {
-          return excuse(result.error());
-        }
-        conversation_.answer_call(call, *result);
-      }
+    const auto last = talk::run_rounds(tools_.box, talk::ModelPlace::Here, *this, *this);
+    if (!last) {
+      return excuse(last.error());
     }
-    context_.say("the model called tools many times over: say how to go on");
+    if (!last->message.calls.empty()) {
+      context_.say("the model called tools many times over: say how to go on");
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<ChatReply> reply(const talk::ToolJson& tools) override {
+    conversation_.request().tools = tools;
+    ReplyPrinter printer(context_.out, options_.thoughts);
+    auto replied = conversation_.reply(printer, interrupts_.begin(), [&] {
+      printer.make_way();
+      context_.say(kRepeatsText);
+    });
+    printer.finish();
+    interrupts_.take();  // what stopped the reply throws away no line
+    if (replied) {
+      tell(*replied);
+    }
+    return replied;
+  }
+
+  void on_call(const ToolCall& call) override {
+    context_.out.line(shown_text(fmt::format("[{} {}]", call.name, call.arguments)));
+    context_.out.flush();
+  }
+
+  void on_answer(const ToolCall& call, const talk::CallAnswer& answer) override {
+    conversation_.answer_call(call, answer.text);
+  }
+
+  void on_note(const std::string& note) override { context_.say(shown_text(note)); }
+
+  [[nodiscard]] talk::ToolRun next_run() override {
+    return {.stop = interrupts_.begin(),
+            .most_bytes = talk::kMostAnswerBytes,
+            .on_progress = [this](std::string_view told) { context_.say(shown_text(told)); }};
+  }
+
+  // No answer to one call is no answer to this call alone: a model may ask for the next one
+  // forever.
+  [[nodiscard]] Result<Answer> ask(const talk::ToolQuestion& question,
+                                   const std::stop_token& /*stop*/) override {
+    const auto key = editor_.read_key(
+        shown_text(fmt::format("run {} (of {})? [y/N] ", question.shown, question.origin)));
+    if (!key) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
+    return ascii_lower(*key) == 'y' ? Answer::Yes : Answer::No;
+  }
+
+  // What the user answers himself for a tool that has nothing else to do so.
+  Result<std::string> read_answer(const std::string& tool) {
+    const auto line = editor_.read(shown_text(fmt::format("what {} answers> ", tool)));
+    if (!line || line->interrupted) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
+    return line->text;
+  }
+
+  // Those that are over, and those that were over while nobody was here.
+  Status tell_timers() {
+    if (tools_.timers == nullptr) {
+      return {};
+    }
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    MYNAH_TRY(const std::vector<talk::Timer> due, tools_.timers->due(now));
+    for (const talk::Timer& timer : due) {
+      context_.say(shown_text(talk::ring_text(timer, now)));
+      MYNAH_TRY(const bool was_there, tools_.timers->remove(timer.id));
+      static_cast<void>(was_there);
+    }
     return {};
   }
 
@@ -209,29 +285,6 @@ class TerminalChat {
     if (options_.timings) {
       context_.say(timing_line(reply.spent));
     }
-  }
-
-  Result<std::string> answer_call(const ToolCall& call) {
-    context_.out.line(shown_text(fmt::format("[{} {}]", call.name, call.arguments)));
-    context_.out.flush();
-    if (!call.valid) {
-      return std::string("error: the arguments are no JSON object");
-    }
-    if (const std::string command = tools_.command_of(call.name); !command.empty()) {
-      const auto key = editor_.read_key(fmt::format("run `{}`? [y/N] ", command));
-      if (!key) {  // no answer to this call alone: a model may ask for the next one forever
-        return fail(ErrorCode::Cancelled, "stopped");
-      }
-      if (ascii_lower(*key) != 'y') {
-        return std::string("error: the user does not let this run");
-      }
-      return tools_.run(call, interrupts_.begin());
-    }
-    const auto line = editor_.read(fmt::format("what {} answers> ", call.name));
-    if (!line || line->interrupted) {
-      return fail(ErrorCode::Cancelled, "stopped");
-    }
-    return line->text;
   }
 
   Status obey(const std::string& text) {
@@ -360,7 +413,7 @@ class TerminalChat {
   Context& context_;
   const engine::OpenedChat& opened_;
   Conversation conversation_;
-  const ToolsFile& tools_;
+  talk::OpenedTools& tools_;
   TerminalChatOptions options_;
   Interrupts interrupts_;
   LineEditor editor_;
@@ -370,8 +423,13 @@ class TerminalChat {
 
 }  // namespace
 
+std::shared_ptr<talk::Tool> make_typed_tool(talk::ToolFacts facts,
+                                            std::shared_ptr<TypedAnswers> answers) {
+  return std::make_shared<TypedTool>(std::move(facts), std::move(answers));
+}
+
 Result<int> run_terminal_chat(Context& context, const engine::OpenedChat& opened,
-                              Conversation conversation, const ToolsFile& tools,
+                              Conversation conversation, talk::OpenedTools& tools,
                               TerminalChatOptions options) {
   return TerminalChat(context, opened, std::move(conversation), tools, std::move(options)).run();
 }
