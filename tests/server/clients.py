@@ -18,6 +18,7 @@ import wave
 import chat_clients
 import embed_clients
 import openai
+import wake_clients
 from realtime import RealtimeChecks
 from realtime_talk import TalkChecks
 from recorded import RecordedRequests
@@ -280,6 +281,7 @@ def main():
         options += ["--chat-model", write_taught(f"{weights}/{CHAT_MODEL}", f"{home}/{os.path.basename(CHAT_MODEL)}")] if writes else []
         embeds = os.path.isdir(f"{weights}/{embed_clients.MODEL}")
         options += ["--embedding-model", f"{weights}/{embed_clients.MODEL}"] if embeds else []
+        wakes = wake_clients.bring(program, weights, home)
         server = Server(program, weights, home, options, {"MYNAH_API_KEYS": KEY})
         checks = Checks(server.address, port, shared)
         requests = RecordedRequests(server.address, KEY, checks.samples(), SAID[:29])
@@ -288,6 +290,8 @@ def main():
             all_checks += [chat_clients.ChatChecks(server.address, KEY), TalkChecks(server.address, checks.clip, KEY)]
         if embeds:
             all_checks.append(embed_clients.EmbedChecks(server.address, KEY))
+        if wakes:
+            all_checks.append(wake_clients.WakeChecks(port))
         passed, failed = map(sum, zip(*map(run_checks, all_checks)))
         code = server.stop()
         log = "".join(server.log)
@@ -298,7 +302,8 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         others = endpointing(program, shared, weights, home)
     passed, failed = (sum(counts) for counts in zip((passed, failed), others))
-    absent = [kind for kind, here in ((chat_clients.ChatChecks, writes), (TalkChecks, writes), (embed_clients.EmbedChecks, embeds)) if not here]
+    kinds = ((chat_clients.ChatChecks, writes), (TalkChecks, writes), (embed_clients.EmbedChecks, embeds), (wake_clients.WakeChecks, wakes))
+    absent = [kind for kind, here in kinds if not here]
     skipped = sum(name.startswith("check_") for kind in absent for name in vars(kind))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

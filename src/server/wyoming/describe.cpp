@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "engine/version.h"
+#include "engine/wake.h"
 
 namespace mynah::server {
 namespace {
@@ -54,6 +55,21 @@ WyomingMessage describe_wyoming(const Service& service, bool endpointing) {
       voices.push_back(voice_json(voice.name, voice.language, model.name));
     }
   }
+  Json words = Json::array();
+  for (const auto& word : engine::installed_wake_words(service.environment())) {
+    const WakeWordFacts& facts = word->facts();
+    Json one = artifact(facts.name, facts.author, facts.website);
+    one["description"] = facts.phrase;
+    one["languages"] = facts.languages;
+    one["phrase"] = facts.phrase;
+    words.push_back(std::move(one));
+  }
+  Json wakes = Json::array();
+  if (!words.empty()) {
+    Json program = artifact("mynah", "mynah", "");
+    program["models"] = std::move(words);
+    wakes.push_back(std::move(program));
+  }
   Json hears = artifact("mynah", "mynah", "");
   hears["models"] = std::move(hearing);
   hears["supports_transcript_streaming"] = true;
@@ -70,7 +86,7 @@ WyomingMessage describe_wyoming(const Service& service, bool endpointing) {
                {"tts", Json::array({std::move(speaks)})},
                {"handle", Json::array()},
                {"intent", Json::array()},
-               {"wake", Json::array()},
+               {"wake", std::move(wakes)},
                {"mic", Json::array()},
                {"snd", Json::array()}};
   return info;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "server/wyoming/message.h"
 #include "server/wyoming/speech.h"
 #include "server/wyoming/turn_watch.h"
+#include "server/wyoming/wake_watch.h"
 
 namespace mynah::server {
 namespace {
@@ -31,12 +31,6 @@ constexpr size_t kMuch = size_t{1} << 20;
 // A message without a byte of sound takes memory, too.
 size_t held_by(const WyomingMessage& message) {
   return message.came + sizeof(message);
-}
-
-// A number of a client's; what no int holds is as wrong as the nearest that one does.
-int whole(int64_t number) {
-  return static_cast<int>(std::clamp<int64_t>(number, std::numeric_limits<int>::min(),
-                                              std::numeric_limits<int>::max()));
 }
 
 // Segments on their way, each as it is heard.
@@ -175,6 +169,13 @@ class WyomingSession final : public ByteSession,
       asked_ = message;
       return {};
     }
+    if (type == "detect") {
+      MYNAH_TRY(wake_, WakeWatch::begin(message, service_.environment()));
+      return {};
+    }
+    if (wake_ != nullptr && type.starts_with("audio-")) {
+      return listen(message);
+    }
     if (type == "audio-start") {
       return begin_sound(message);
     }
@@ -200,6 +201,24 @@ class WyomingSession final : public ByteSession,
     return {};  // others are for other servers
   }
 
+  // Behind "detect" sound is listened to for words, and nothing of it is kept.
+  Status listen(const WyomingMessage& message) {
+    if (message.type == "audio-stop") {
+      const std::string answer = wake_->stop();
+      wake_.reset();
+      return answer.empty() ? Status() : outbox_->write(answer);
+    }
+    if (message.type == "audio-start" || !wake_->is_listening()) {
+      MYNAH_TRY(const SampleFormat format, format_of(message));
+      MYNAH_TRY_STATUS(wake_->start(format));
+    }
+    MYNAH_TRY(const std::vector<std::string> events, wake_->push(message));
+    for (const std::string& event : events) {
+      MYNAH_TRY_STATUS(outbox_->write(event));
+    }
+    return {};
+  }
+
   // Libraries send the whole text again within a stream, for servers that know no streams.
   Status speak(const WyomingMessage& message) {
     if (speech_ != nullptr) {
@@ -219,31 +238,19 @@ class WyomingSession final : public ByteSession,
 
   Status begin_sound(const WyomingMessage& start) {
     MYNAH_TRY(sound_, Upload::create("/var/tmp"));
-    raw_ = {.rate_hz = whole(start.number("rate", 16000)),
-            .channels = whole(start.number("channels", 1)),
-            .encoding = {}};
+    MYNAH_TRY(const SampleFormat format, format_of(start));
     constexpr std::array<const char*, 5> kEncodings = {nullptr, "u8", "s16le", "s24le", "s32le"};
-    const int64_t width = start.number("width", 2);
-    if (width < 1 || width >= static_cast<int64_t>(kEncodings.size())) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("audio-start: wanted a width of 1 to 4 bytes, found {}", width));
-    }
-    raw_.encoding = kEncodings[static_cast<size_t>(width)];
+    raw_ = {.rate_hz = format.rate_hz,
+            .channels = format.channels,
+            .encoding = kEncodings[static_cast<size_t>(format.width)]};
     heard_ = false;
     text_begun_ = false;
     voice_began_ = false;
-    return endpointing_ ? watch(static_cast<int>(width)) : Status();
+    return endpointing_ ? watch(format) : Status();
   }
 
   // Listens for the end of the turn that comes. The model is opened meanwhile.
-  Status watch(int width) {
-    const SampleFormat format{.rate_hz = raw_.rate_hz, .channels = raw_.channels, .width = width};
-    constexpr int kMostChannels = 64;
-    if (format.rate_hz < 1 || format.channels < 1 || format.channels > kMostChannels) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("audio-start: wanted a rate and 1 to {} channels, found {} and {}",
-                              kMostChannels, format.rate_hz, format.channels));
-    }
+  Status watch(const SampleFormat& format) {
     MYNAH_TRY(const Hearing hearing, service_.hearing(asked_.text("name")));
     auto voice = hearing.lease->voice;
     MYNAH_TRY(watch_, TurnWatch::create(voice != nullptr ? voice : builtin_voice_detector(), format,
@@ -380,6 +387,7 @@ class WyomingSession final : public ByteSession,
   bool text_begun_ = false;           // its text is on the way
   AudioOpenOptions::Raw raw_;
   std::unique_ptr<WyomingSpeech> speech_;
+  std::unique_ptr<WakeWatch> wake_;  // from "detect" to the sound's end
 };
 
 }  // namespace

@@ -2,24 +2,15 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <stop_token>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "audio/resampler.h"
 #include "base/result.h"
+#include "server/wyoming/mono_reader.h"
 #include "speech/turn_detector.h"
 
 namespace mynah::server {
-
-// Samples as they are sent: whole numbers, little-endian; of one byte without a sign.
-struct SampleFormat {
-  int rate_hz = 16000;
-  int channels = 1;
-  int width = 2;  // bytes
-};
 
 class TurnWatch {
  public:
@@ -45,16 +36,11 @@ class TurnWatch {
   void go_on() { ended_ = false; }
 
  private:
-  TurnWatch(std::shared_ptr<const VoiceDetector> voice, const SampleFormat& format, double pause_s);
-
-  // The samples of whole frames as one channel; what is left of the last is kept.
-  [[nodiscard]] std::vector<float> mono_of(std::string_view bytes);
+  TurnWatch(std::shared_ptr<const VoiceDetector> voice, MonoReader reader, double pause_s);
 
   std::shared_ptr<const VoiceDetector> voice_;
-  SampleFormat format_;
+  MonoReader reader_;
   TurnDetector turns_;
-  std::optional<Resampler> resampler_;
-  std::string left_;
   int64_t silent_since_ = 0;  // samples
   bool ended_ = false;
 };

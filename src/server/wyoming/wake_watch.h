@@ -1,0 +1,47 @@
+// WakeWatch: what a client of Wyoming sends behind "detect" is listened to for wake words.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "server/wyoming/message.h"
+#include "server/wyoming/mono_reader.h"
+#include "speech/wake/wake_word.h"
+
+namespace mynah::server {
+
+// One request: "detect", then the sound's messages. Everything it answers is an Event.
+class WakeWatch {
+ public:
+  // Words of `detect` ("names"; without them all that are here) on this machine. Errors:
+  // engine::open_wake_words().
+  static Result<std::unique_ptr<WakeWatch>> begin(const WyomingMessage& detect,
+                                                  const Environment& environment);
+
+  // The sound begins, perhaps once more: what was heard before is forgotten. InvalidInput for a
+  // format that nobody has.
+  [[nodiscard]] Status start(const SampleFormat& format);
+
+  // Listens to a piece; returns a "detection" for each word that ends in it, with its model's name
+  // and the piece's own timestamp, or the time since the start, in milliseconds.
+  [[nodiscard]] Result<std::vector<std::string>> push(const WyomingMessage& chunk);
+
+  // The sound has ended: "not-detected", where nothing was; else nothing.
+  [[nodiscard]] std::string stop();
+
+  [[nodiscard]] bool is_listening() const { return reader_.has_value(); }
+
+ private:
+  explicit WakeWatch(std::vector<std::shared_ptr<const WakeWord>> words)
+      : listener_(std::move(words), {}) {}
+
+  WakeListener listener_;
+  std::optional<MonoReader> reader_;
+  bool detected_ = false;
+};
+
+}  // namespace mynah::server
