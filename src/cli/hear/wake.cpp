@@ -12,6 +12,7 @@
 #include "cli/command/error_json.h"
 #include "cli/command/program.h"
 #include "cli/files/passed_over.h"
+#include "cli/models/surroundings.h"
 
 namespace mynah::cli {
 
@@ -45,6 +46,14 @@ void WakeCommand::fields(Fields& fields) {
             "Wake words to listen for: okay-nabu, hey-jarvis, alexa, hey-mycroft, or a .tflite "
             "file with its .json; all that are here without it.")
       .completes(Complete::Models);
+  fields.names("phrase", "TEXT", phrases_,
+               "A word of your own, such as 'hey mynah', which the recogniser listens for, at the "
+               "begin of a sentence.");
+  fields
+      .option("model", "MODEL", recogniser_.model,
+              "With --phrase: the recogniser, as for transcribe.")
+      .shorter('m')
+      .completes(Complete::Models);
   fields.option("cutoff", "P", options_.cutoff,
                 "A word is there above this mean probability; 0: what each word's own file says.");
   fields.option("refractory-s", "S", options_.refractory_s,
@@ -60,7 +69,9 @@ void WakeCommand::fields(Fields& fields) {
 std::string WakeCommand::details() const {
   return "Prints the time at which each wake word was heard, in seconds, with the word and how\n"
          "likely it is, one a line. The words are microWakeWord's; 'mynah pull okay-nabu' brings\n"
-         "one, 'mynah import FILE.tflite' takes in one of your own.\n\n"
+         "one, 'mynah import FILE.tflite' takes in one of your own. --phrase needs none of them: "
+         "what\n"
+         "the recogniser writes is compared by its sounds, and costs what transcribing costs.\n\n"
          "  arecord -q -t wav -r 16000 -f S16_LE | mynah wake -";
 }
 
@@ -68,6 +79,11 @@ Status WakeCommand::check() const {
   if (recordings_.empty()) {
     return fail(ErrorCode::Usage,
                 "wanted a recording, such as kitchen.wav, or - for standard input");
+  }
+  if (!phrases_.empty() && (!wish_.empty() || probabilities_)) {
+    return fail(ErrorCode::Usage,
+                "--phrase is heard by a recogniser: it goes neither with --word nor with "
+                "--probabilities");
   }
   if (!(options_.cutoff >= 0 && options_.cutoff < 1)) {
     return fail(ErrorCode::Usage,
@@ -138,14 +154,56 @@ Result<double> WakeCommand::hear(Context& context, const std::string& file, cons
 Result<int> WakeCommand::run(Context& context) {
   MYNAH_TRY_STATUS(check());
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
-  MYNAH_TRY(const Words words, engine::open_wake_words(wish_, context.environment));
+  if (phrases_.empty()) {
+    MYNAH_TRY(const Words words, engine::open_wake_words(wish_, context.environment));
+    return hear_all(context,
+                    [&](const std::string& file) { return hear(context, file, words, audio); });
+  }
+  MYNAH_TRY(const std::vector<WakePhrase> phrases, make_phrases(phrases_));
+  MYNAH_TRY(const engine::OpenedRecognizer opened,
+            engine::open_recognizer(recogniser_, surroundings_of(context)));
+  return hear_all(context, [&](const std::string& file) {
+    return hear_phrases_of(context, file, *opened.recognizer, phrases, audio);
+  });
+}
+
+Result<double> WakeCommand::hear_phrases_of(Context& context, const std::string& file,
+                                            const Recognizer& recognizer,
+                                            const std::vector<WakePhrase>& phrases,
+                                            const AudioOpenOptions& audio) const {
+  auto detections = nlohmann::ordered_json::array();
+  const auto tell = [&](const PhraseDetection& found) {
+    if (context.json) {
+      detections.push_back({{"time", to_thousandth(found.time_s)},
+                            {"word", found.phrase},
+                            {"distance", to_thousandth(found.distance)},
+                            {"heard", found.heard}});
+    } else {
+      context.out.line(fmt::format("{:9.3f} {:.2f} {}{}", found.time_s, found.distance,
+                                   found.phrase,
+                                   recordings_.size() > 1 ? " " + file : std::string()));
+      context.out.flush();
+    }
+  };
+  MYNAH_TRY(const double heard_s,
+            hear_phrases(recognizer, phrases, file, audio, tell, context.stop));
+  if (context.json) {
+    context.out.line(dumped({{"file", file},
+                             {"duration", to_thousandth(heard_s)},
+                             {"detections", std::move(detections)}}));
+  }
+  return heard_s;
+}
+
+Result<int> WakeCommand::hear_all(
+    Context& context, const std::function<Result<double>(const std::string&)>& hear_one) const {
   const Inputs inputs = expand_inputs(
       recordings_, recording_.raw.empty() ? FolderTakes::Recordings : FolderTakes::Headerless);
   tell_passed_over(context, inputs.passed_over, false);
   std::vector<ErrorCode> failures;
   for (const Input& input : inputs.found) {
-    const Result<double> heard = input.status ? hear(context, input.name, words, audio)
-                                              : std::unexpected(input.status.error());
+    const Result<double> heard =
+        input.status ? hear_one(input.name) : std::unexpected(input.status.error());
     if (heard) {
       continue;
     }

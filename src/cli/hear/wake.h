@@ -1,12 +1,14 @@
 // `mynah wake`: where in recordings a wake word is said.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command/verb.h"
 #include "cli/hear/transcribe_options.h"
+#include "cli/hear/wake_phrases.h"
 #include "engine/wake.h"
 #include "speech/wake/wake_word.h"
 
@@ -26,7 +28,18 @@ class WakeCommand : public Command {
   [[nodiscard]] Result<double> hear(Context& context, const std::string& file, const Words& words,
                                     const AudioOpenOptions& audio) const;
 
+  // The same with phrases, which a recogniser hears.
+  [[nodiscard]] Result<double> hear_phrases_of(Context& context, const std::string& file,
+                                               const Recognizer& recognizer,
+                                               const std::vector<WakePhrase>& phrases,
+                                               const AudioOpenOptions& audio) const;
+  // Listens to all recordings with `hear_one`; the exit code.
+  [[nodiscard]] Result<int> hear_all(
+      Context& context, const std::function<Result<double>(const std::string&)>& hear_one) const;
+
   std::vector<std::string> recordings_;
+  std::vector<std::string> phrases_;
+  engine::RecognizerWish recogniser_;
   engine::WakeWish wish_;
   WakeOptions options_;
   RecordingOptions recording_;
