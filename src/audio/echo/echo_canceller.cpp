@@ -49,8 +49,9 @@ constexpr double kUsualShare = 0.6;
 constexpr double kUsualPace_db = 0.06;
 constexpr double kUsualAtFirst_db = 0;
 
-// Frames of the far end until the filter knows the room, more or less.
+// Frames of the far end until the filter knows the room, more or less, and until it does.
 constexpr int64_t kLearning = 100;
+constexpr int64_t kSettled = 250;
 
 double power_of(std::span<const float> samples) {
   double sum = 0;
@@ -202,6 +203,7 @@ void EchoCanceller::judge(std::span<const float> captured, const CleanFrame& fra
   follow(echo_power_, power_of(taken));
   follow(left_power_, power_of(frame.cleaned));
   follow(captured_power_, power_of(captured));
+  facts_.settled = lag_ && aligned_frames_ >= kSettled;
   facts_.excess_db = 0;
   if (!lag_ || !facts_.far_active) {
     return;
