@@ -287,7 +287,10 @@ class Checks:
         with Neighbour(self.watched) as neighbour:
             for i, (name, events, last) in enumerate(bad_conversations()):
                 client = self.converse(events)
-                told = client.until(last)
+                try:
+                    told = client.until(last)
+                except TimeoutError:
+                    raise AssertionError(f"{name}: {last} does not come") from None
                 assert b"a fault of" not in told, (name, told[-500:])
                 client.leave(("close", "reset")[i % 2])
         self.as_before(neighbour)

@@ -26,7 +26,7 @@ def deep(levels):
 def bad_conversations():
     """(name, events, what comes at last): each is answered up to that."""
     aside = {"conversation": "none", "input": []}
-    call = {"type": "conversation.item.create", "item": {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{" * 5000}}
+    call = {"type": "conversation.item.create", "item": {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{" * 300}}
     yield "more words than there is room for", [said("word " * LONG), respond()], b'"status":"failed"'
     yield "instructions of as many", [session(instructions="word " * (LONG // 2)), said("Hi."), respond()], b'"response.done"'
     yield "instructions without end", [session(instructions="w" * (300 << 10))], b'"error"'
