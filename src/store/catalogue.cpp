@@ -131,6 +131,30 @@ CatalogueEntry silero() {
                          "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3"}}}}};
 }
 
+CatalogueEntry smart_turn() {
+  constexpr const char* kFile = "smart-turn-v3.2-cpu.onnx";
+  constexpr const char* kDigest =
+      "2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f";
+  return {
+      .name = std::string(kTurnFamily),
+      .family = std::string(kTurnFamily),
+      .description = "Smart Turn v3.2, whether a turn is at its end, 23 languages",
+      .licence = "BSD-2-Clause",
+      .licence_url = "https://github.com/pipecat-ai/smart-turn/blob/main/LICENSE",
+      .download_bytes = 9 * kMegabyte,
+      .aliases = {"smart-turn-v3", "smart-turn-v3.2", kFile},
+      .sources = {HubSource{.repository = "pipecat-ai/smart-turn-v3",
+                            .files = {kFile},
+                            .sha256 = {{kFile, kDigest}}},
+                  WheelSource{
+                      .package = "pipecat-ai",
+                      .version = "1.14.0",
+                      .sha256 = "0352f504b44e78bdf524e45af4bc759601c835b9b7dc195efe5e03384b974a44",
+                      .files = {{fmt::format("pipecat/audio/turn/smart_turn/data/{}", kFile),
+                                 kDigest}}}},
+      .form = Form::Files};
+}
+
 std::vector<CatalogueEntry> make_catalogue() {
   std::vector<CatalogueEntry> entries = {
       tiny_en(),
@@ -150,7 +174,8 @@ std::vector<CatalogueEntry> make_catalogue() {
       distilled("large-v2", "Distil-Whisper large v2, English", 1515),
       distilled("large-v3", "Distil-Whisper large v3, English", 1515),
       distil_v35(),
-      silero()};
+      silero(),
+      smart_turn()};
   std::ranges::move(speech_entries(), std::back_inserter(entries));
   std::ranges::move(language_entries(), std::back_inserter(entries));
   std::ranges::move(embedding_entries(), std::back_inserter(entries));

@@ -81,6 +81,9 @@ struct CatalogueEntry {
   std::optional<WritingSizes> writing = {};  // of language models
 };
 
+// The family of models that tell the end of a turn, and the one that can be pulled.
+inline constexpr std::string_view kTurnFamily = "smart-turn";
+
 // The set that Kokoro's voices are in, whoever brings them.
 inline constexpr std::string_view kKokoroVoices = "kokoro-voices";
 

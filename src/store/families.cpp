@@ -7,10 +7,12 @@
 #include <iterator>
 
 #include "models/piper/voice_config.h"
+#include "models/turn/onnx_weights.h"
 #include "store/catalogue.h"
 #include "store/catalogue_embeddings.h"
 #include "store/catalogue_language.h"
 #include "store/catalogue_wake.h"
+#include "store/files.h"
 #include "store/speech_models.h"
 
 namespace mynah {
@@ -58,9 +60,25 @@ std::vector<InstalledVoice> voices_of_piper(const SpeechModel& model) {
   return voices;
 }
 
-constexpr std::array<ModelFamily, 11> kFamilies = {{
+// Exports are 9 MB quantised and 32 in f32: what is larger is not read for this.
+constexpr uint64_t kMostTurnBytes = 64U << 20U;
+
+bool is_turn_file(const std::string& path) {
+  if (fs::path(path).extension() != ".onnx" || bytes_on_disk(path) > kMostTurnBytes) {
+    return false;
+  }
+  const auto file = MappedFile::open(path);
+  const auto graph = file ? read_onnx_model(*file) : std::unexpected(file.error());
+  return graph && turn::is_turn_model(*graph);
+}
+
+constexpr std::array<ModelFamily, 12> kFamilies = {{
     {.name = "whisper", .title = "Whisper", .kind = FamilyKind::SpeechToText},
     {.name = "silero", .title = "Silero", .kind = FamilyKind::VoiceActivity},
+    {.name = kTurnFamily,
+     .title = "Smart Turn",
+     .kind = FamilyKind::EndOfTurn,
+     .recognises = is_turn_file},
     {.name = "kokoro",
      .title = "Kokoro",
      .kind = FamilyKind::Speech,
@@ -105,9 +123,9 @@ constexpr std::array<ModelFamily, 11> kFamilies = {{
 }  // namespace
 
 std::string_view name(FamilyKind kind) {
-  constexpr std::array<std::string_view, 8> kNames = {
-      "speech to text", "voice activity", "speech",     "voices",
-      "phonemes",       "language model", "embeddings", "wake word"};
+  constexpr std::array<std::string_view, 9> kNames = {
+      "speech to text", "voice activity", "end of turn", "speech",   "voices",
+      "phonemes",       "language model", "embeddings",  "wake word"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -17,6 +17,7 @@ struct SpeechModel;
 enum class FamilyKind : uint8_t {
   SpeechToText,
   VoiceActivity,
+  EndOfTurn,
   Speech,
   Voices,
   Phonemes,
@@ -25,8 +26,8 @@ enum class FamilyKind : uint8_t {
   WakeWord
 };
 
-// As users call it: "speech to text", "voice activity", "speech", "voices", "phonemes",
-// "language model", "embeddings", "wake word".
+// As users call it: "speech to text", "voice activity", "end of turn", "speech", "voices",
+// "phonemes", "language model", "embeddings", "wake word".
 [[nodiscard]] std::string_view name(FamilyKind kind);
 
 // A language that a model was taught, and its English name.
@@ -56,6 +57,9 @@ struct ModelFamily {
   // The extension of a network whose file of the same name, but with ".json", says how it is used;
   // the two are a set. "": none.
   std::string_view network_extension = {};
+
+  // Whether a file of any name is one of its models, by what is in it; null: none are told so.
+  bool (*recognises)(const std::string& path) = nullptr;
 
   bool brings_voices = false;  // once one is here, there are voices, or they can be measured
 

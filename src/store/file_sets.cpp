@@ -41,7 +41,7 @@ std::string model_name(const fs::path& path) {
   }
   std::string name = path.stem().string();
   std::ranges::replace_if(name, [](char c) { return !is_model_name(std::string{'a', c}); }, '-');
-  return is_model_name(name) ? name : "voice" + name;
+  return is_model_name(name) ? name : "model" + name;
 }
 
 }  // namespace
@@ -79,6 +79,9 @@ FileSet file_set_of(const std::string& path) {
         set.paths.push_back(beside.string());
       }
       return set;
+    }
+    if (family.recognises != nullptr && family.recognises(path)) {
+      return {.name = model_name(file), .family = std::string(family.name), .paths = {path}};
     }
   }
   return {};

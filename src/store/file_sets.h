@@ -18,8 +18,8 @@ struct FileSet {
 };
 
 // The set that a file is the main one of: a Piper voice is NAME.onnx with NAME.onnx.json beside it,
-// hibari's is hibari.onnx, the dictionary of names is cmudict.dict, a wake word NAME.tflite
-// with NAME.json. None: an empty family.
+// hibari's is hibari.onnx, the dictionary of names is cmudict.dict, Smart Turn's any .onnx of its
+// graph, a wake word NAME.tflite with NAME.json. None: an empty family.
 [[nodiscard]] FileSet file_set_of(const std::string& path);
 
 // InvalidInput where the file is the network of a Piper voice (its encoder's weights are called

@@ -43,7 +43,7 @@ std::string language_of(char letter) {
 // What a network's file is by the files beside it.
 std::string family_of(const fs::path& file) {
   FileSet set = file_set_of(file.string());
-  if (!set.family.empty()) {
+  if (is_for(set.family, FamilyKind::Speech)) {
     return std::move(set.family);
   }
   // One file alone.

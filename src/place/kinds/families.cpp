@@ -9,6 +9,7 @@
 #include "speech/kokoro/load_kokoro.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/piper/load_piper.h"
+#include "speech/turn_scorer.h"
 #include "speech/wake/wake_word.h"
 #include "speech/window_model.h"
 #include "store/catalogue.h"
@@ -60,6 +61,16 @@ Status check_language(const StoredModel& model, Backend& /*backend*/) {
   return {};
 }
 
+// It scores a moment of silence, so that what cannot be computed is told at the import.
+Status check_turns(const StoredModel& model, Backend& backend) {
+  MYNAH_TRY(
+      const auto scorer,
+      load_turn_scorer(network_of(model),
+                       {.storage = {}, .precision = Precision::Fast, .cache_folder = {}}, backend));
+  MYNAH_TRY_STATUS(scorer->score({}));
+  return {};
+}
+
 template <auto kLoad>
 Status check_voice(const StoredModel& model, Backend& backend) {
   VoiceModelFile file;
@@ -85,9 +96,10 @@ Status check_wake_word(const StoredModel& model, Backend& /*backend*/) {
   return {};
 }
 
-constexpr std::array<FamilyLoader, 8> kLoaders = {
+constexpr std::array<FamilyLoader, 9> kLoaders = {
     {{.name = "whisper", .voice = nullptr, .check = check_whisper},
      {.name = "kokoro", .voice = load_kokoro_voice, .check = check_kokoro_model},
+     {.name = kTurnFamily, .voice = nullptr, .check = check_turns},
      {.name = kEnglishPhonemes, .voice = nullptr, .check = check_english_phonemes},
      {.name = kEmbeddingFamily, .voice = nullptr, .check = check_embeddings},
      {.name = kLanguageFamily, .voice = nullptr, .check = check_language},
