@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,7 @@ TEST(TurnWatch, FindsTheEndInEveryFormat) {
         SampleFormat{.rate_hz = 44100, .channels = 1, .width = 3},
         SampleFormat{.rate_hz = 8000, .channels = 1, .width = 1}}) {
     SCOPED_TRACE(format.rate_hz);
-    const auto watch = TurnWatch::create(builtin_voice_detector(), format, 0.7);
+    const auto watch = TurnWatch::create(builtin_voice_detector(), format, {});
     ASSERT_TRUE(watch);
     const std::string bytes = encoded(said(format.rate_hz), format);
     std::vector<VoiceEvent::Kind> kinds;
@@ -82,8 +83,35 @@ TEST(TurnWatch, FindsTheEndInEveryFormat) {
   }
 }
 
+TEST(TurnWatch, AModelThatHearsTheEndNeedsNoLongSilence) {
+  class AllSaid final : public TurnScorer {
+   public:
+    [[nodiscard]] Result<float> score(std::span<const float> turn) const override {
+      EXPECT_FALSE(turn.empty());
+      return 0.99F;
+    }
+
+    [[nodiscard]] int64_t window() const override { return int64_t{8} * kHearingRate_hz; }
+  };
+
+  const std::string bytes = encoded(said(kHearingRate_hz), {});
+  const auto end_of = [&bytes](std::shared_ptr<const TurnScorer> scorer) {
+    const auto watch =
+        TurnWatch::create(builtin_voice_detector(), {}, {.scorer = std::move(scorer)});
+    EXPECT_TRUE(watch);
+    size_t at = 0;
+    for (; at < bytes.size() && !(*watch)->is_over(); at += 1024) {
+      EXPECT_TRUE((*watch)->push(std::string_view(bytes).substr(at, 1024), {}));
+    }
+    EXPECT_TRUE((*watch)->is_over());
+    return at;
+  };
+  const size_t third_of_a_second = kHearingRate_hz * 2 / 3;  // bytes
+  EXPECT_LT(end_of(std::make_shared<const AllSaid>()) + third_of_a_second, end_of(nullptr));
+}
+
 TEST(TurnWatch, NobodySpeaksForEver) {
-  const auto watch = TurnWatch::create(builtin_voice_detector(), {}, 0.7);
+  const auto watch = TurnWatch::create(builtin_voice_detector(), {}, {});
   ASSERT_TRUE(watch);
   const std::string second(32'000, '\0');
   int seconds = 0;
@@ -96,7 +124,7 @@ TEST(TurnWatch, NobodySpeaksForEver) {
 }
 
 TEST(TurnWatch, RefusesARateThatIsNone) {
-  EXPECT_FALSE(TurnWatch::create(builtin_voice_detector(), {.rate_hz = 0}, 0.7));
+  EXPECT_FALSE(TurnWatch::create(builtin_voice_detector(), {.rate_hz = 0}, {}));
 }
 
 }  // namespace

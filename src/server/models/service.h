@@ -14,6 +14,7 @@
 #include "server/models/chat_service.h"
 #include "server/models/embedding_service.h"
 #include "server/models/service_options.h"
+#include "server/models/turn_service.h"
 #include "store/speech_models.h"
 #include "store/store.h"
 
@@ -101,6 +102,9 @@ class Service {
   // Those that make vectors.
   [[nodiscard]] const EmbeddingService& embeddings() const { return embeddings_; }
 
+  // What hears that somebody is done.
+  [[nodiscard]] TurnService& turns() { return turns_; }
+
   [[nodiscard]] Metrics& metrics() { return metrics_; }
 
   [[nodiscard]] WorkBoard& board() { return board_; }
@@ -173,6 +177,7 @@ class Service {
   Metrics metrics_;
   ChatService chats_{options_, surroundings_.environment, *engine_, metrics_};
   EmbeddingService embeddings_{options_, surroundings_.environment, *engine_, metrics_};
+  TurnService turns_{surroundings_};
   WorkBoard board_;
   std::atomic<int> under_way_{0};
   mutable std::mutex mutex_;

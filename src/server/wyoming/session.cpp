@@ -253,14 +253,22 @@ class WyomingSession final : public ByteSession,
   Status watch(const SampleFormat& format) {
     MYNAH_TRY(const Hearing hearing, service_.hearing(asked_.text("name")));
     auto voice = hearing.lease->voice;
+    TurnWatchOptions options = watching_by(asked_.text("vad_sensitivity"));
+    options.scorer = service_.turns().scorer();
     MYNAH_TRY(watch_, TurnWatch::create(voice != nullptr ? voice : builtin_voice_detector(), format,
-                                        pause_s_of(asked_.text("vad_sensitivity"))));
+                                        options));
     return {};
   }
 
-  // Home Assistant's own pauses for the same names.
-  static double pause_s_of(const std::string& sensitivity) {
-    return sensitivity == "relaxed" ? 1.25 : sensitivity == "aggressive" ? 0.25 : 0.7;
+  // Home Assistant's own pauses for the same names, and how eager those are.
+  static TurnWatchOptions watching_by(const std::string& sensitivity) {
+    if (sensitivity == "relaxed") {
+      return {.pause_s = 1.25, .eagerness = Eagerness::Low};
+    }
+    if (sensitivity == "aggressive") {
+      return {.pause_s = 0.25, .eagerness = Eagerness::High};
+    }
+    return {};
   }
 
   Status add_sound(const WyomingMessage& chunk) {

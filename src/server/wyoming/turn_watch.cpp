@@ -27,15 +27,24 @@ ChunkOptions chunks_of(double pause_s) {
 
 }  // namespace
 
-TurnWatch::TurnWatch(std::shared_ptr<const VoiceDetector> voice, MonoReader reader, double pause_s)
+TurnWatch::TurnWatch(std::shared_ptr<const VoiceDetector> voice, MonoReader reader,
+                     const TurnWatchOptions& options)
     : voice_(std::move(voice)),
       reader_(std::move(reader)),
-      turns_(*voice_, vad_of(*voice_), chunks_of(pause_s)) {}
+      turns_(*voice_, vad_of(*voice_),
+             chunks_of(options.scorer == nullptr
+                           ? options.pause_s
+                           : end_of_turn_rule(options.eagerness).longest_silence_s)) {
+  if (options.scorer != nullptr) {
+    end_of_turn_.emplace(options.scorer, end_of_turn_rule(options.eagerness));
+  }
+}
 
 Result<std::unique_ptr<TurnWatch>> TurnWatch::create(std::shared_ptr<const VoiceDetector> voice,
-                                                     const SampleFormat& format, double pause_s) {
+                                                     const SampleFormat& format,
+                                                     const TurnWatchOptions& options) {
   MYNAH_TRY(MonoReader reader, MonoReader::create(format, kHearingRate_hz));
-  return std::unique_ptr<TurnWatch>(new TurnWatch(std::move(voice), std::move(reader), pause_s));
+  return std::unique_ptr<TurnWatch>(new TurnWatch(std::move(voice), std::move(reader), options));
 }
 
 Result<std::vector<VoiceEvent>> TurnWatch::push(std::string_view bytes,
@@ -44,6 +53,10 @@ Result<std::vector<VoiceEvent>> TurnWatch::push(std::string_view bytes,
   MYNAH_TRY(TurnDetector::Found found, turns_.push(samples, stop));
   for (const VoiceEvent& event : found.events) {
     silent_since_ = event.at;
+  }
+  if (end_of_turn_) {
+    MYNAH_TRY(const auto end, end_of_turn_->push(samples, found.events));
+    ended_ = ended_ || end.has_value();
   }
   // What is too short for speech begins and ends, too, and is no turn.
   ended_ = ended_ || !found.turns.empty();
