@@ -131,6 +131,30 @@ TEST(RealtimeSettings, TakeWhatClientsSend) {
   EXPECT_EQ(settings.hearing().format.rate_hz, 16000);
 }
 
+TEST(RealtimeSettings, SemanticTurnsAreToldAsTheyAreWhereAModelHearsEnds) {
+  Settings settings(false, "");
+  settings.set_hears_ends(true);
+  ASSERT_TRUE(settings.update(Json::parse(
+      R"({"audio": {"input": {"turn_detection": {"type": "semantic_vad", "eagerness": "low"}}}})")));
+  Json turns = settings.told("s", false)["audio"]["input"]["turn_detection"];
+  EXPECT_EQ(turns["type"], "semantic_vad");
+  EXPECT_EQ(turns["eagerness"], "low");
+  EXPECT_FALSE(turns.contains("silence_duration_ms"));
+  EXPECT_FALSE(turns.contains("note"));
+  EXPECT_EQ(settings.hearing().turns->eagerness, Eagerness::Low);
+
+  const auto refused = settings.update(Json::parse(
+      R"({"audio": {"input": {"turn_detection": {"type": "semantic_vad", "eagerness": "very"}}}})"));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().error.message, HasSubstr("wanted auto, low, medium or high"));
+
+  ASSERT_TRUE(settings.update(
+      Json::parse(R"({"audio": {"input": {"turn_detection": {"type": "server_vad"}}}})")));
+  turns = settings.told("s", false)["audio"]["input"]["turn_detection"];
+  EXPECT_EQ(turns["type"], "server_vad");
+  EXPECT_EQ(settings.hearing().turns->eagerness, std::nullopt);
+}
+
 TEST(RealtimeSettings, SemanticTurnsAreServersWithANote) {
   Settings settings(false, "");
   ASSERT_TRUE(settings.update(Json::parse(

@@ -68,6 +68,9 @@ Dialogue::Dialogue(Surroundings surroundings, const RequestHead& head)
 
 void Dialogue::tell_session(std::string_view what, bool flat_transcription) {
   const bool flat = teller_.beta() && flat_transcription;
+  const auto& turns = settings_.hearing().turns;
+  settings_.set_hears_ends(turns && turns->eagerness &&
+                           around_.service.turns().scorer() != nullptr);
   Json session = settings_.told(session_id_, teller_.beta());
   if (!settings_.is_transcription() && !settings_.writes()) {
     const std::string note = session.value("note", "");

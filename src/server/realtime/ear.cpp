@@ -1,6 +1,7 @@
 #include "server/realtime/ear.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -105,6 +106,12 @@ Status Ear::open() {
   MYNAH_TRY(Hearing hearing, model_for(wish_, options));
   hearer_->hearing.emplace(std::move(hearing));
   MYNAH_TRY(hearer_->session, hearer_->hearing->lease->recognizer->session(options));
+  if (wish_.turns && wish_.turns->eagerness) {
+    if (auto scorer = service_.turns().scorer()) {
+      hearer_->ends.emplace(std::move(scorer), end_of_turn_rule(*wish_.turns->eagerness));
+      rule_.set_silence(std::numeric_limits<int64_t>::max());
+    }
+  }
   hearer_->session->on_answer(wake_);
   return {};
 }
@@ -156,8 +163,32 @@ void Ear::hear(std::span<const float> samples) {
     }
     hearer_->samples += static_cast<int64_t>(piece.size());
     uncommitted_ += static_cast<int64_t>(piece.size());
-    take(*hearer_, hearer_->session->push(piece, stop_));
+    Result<LiveText> live = hearer_->session->push(piece, stop_);
+    const auto end = end_in(piece, live);
+    take(*hearer_, std::move(live));
+    if (end && rule_.is_open()) {
+      rule_.end(hearer_->samples);
+      end_item(end->at);
+    }
   }
+}
+
+std::optional<EndOfTurn::End> Ear::end_in(std::span<const float> piece,
+                                          const Result<LiveText>& live) {
+  if (!live || !hearer_->ends) {
+    return std::nullopt;
+  }
+  if (hearer_->ends->is_open()) {
+    hearer_->ends->hear(live->agreed + live->partial, live->language);
+  }
+  const auto end = hearer_->ends->push(piece, live->events);
+  if (!end) {
+    // Silence by the eagerness ends this turn and those to come.
+    hearer_->ends.reset();
+    rule_.set_silence(times_of(wish_).silence);
+    return std::nullopt;
+  }
+  return *end;
 }
 
 Status Ear::commit() {
@@ -173,6 +204,9 @@ Status Ear::commit() {
     begin_item(*hearer_, ms_at(hearer_->samples - uncommitted_));
   }
   rule_.end(hearer_->samples);
+  if (hearer_->ends) {
+    hearer_->ends->end();
+  }
   voice_ = true;  // whatever of one there is ends
   end_item(hearer_->samples);
   return {};

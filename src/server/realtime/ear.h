@@ -15,6 +15,7 @@
 #include "server/models/service.h"
 #include "server/realtime/settings.h"
 #include "server/realtime/turn_rule.h"
+#include "speech/end_of_turn.h"
 #include "speech/recognizer.h"
 
 namespace mynah::server {
@@ -98,8 +99,9 @@ class Ear {
 
     std::optional<Hearing> hearing;  // the model's lease
     std::unique_ptr<Recognizer::Session> session;
-    int64_t begin_ms;     // of all sound that came
-    int64_t samples = 0;  // that came
+    std::optional<EndOfTurn> ends;  // semantic_vad, where a model hears the ends of turns
+    int64_t begin_ms;               // of all sound that came
+    int64_t samples = 0;            // that came
     std::deque<Item> items;
     std::string agreed;  // of the first one's text, behind what is committed
     int64_t turns_ended = 0;
@@ -113,6 +115,9 @@ class Ear {
   void take(Hearer& hearer, Result<LiveText> live);
   void take_text(Hearer& hearer, LiveText live);
   void take_turns(std::span<const VoiceEvent> events);
+  // Whether these samples end the turn that goes on by how it sounds, and with which silence.
+  [[nodiscard]] std::optional<EndOfTurn::End> end_in(std::span<const float> piece,
+                                                     const Result<LiveText>& live);
   // Tells what there is of the first items.
   void tell(Hearer& hearer);
   Item& begin_item(Hearer& hearer, int64_t begin_ms);

@@ -65,6 +65,18 @@ constexpr std::string_view kTurnNames =
     "create_response eagerness note";
 constexpr std::string_view kOutputNames = "format voice speed";
 
+// Silence that ends turns where no model hears their ends: who is eager to answer waits less.
+int silence_ms_of(Eagerness eagerness) {
+  switch (eagerness) {
+    case Eagerness::Low:
+      return 800;
+    case Eagerness::High:
+      return 300;
+    default:
+      return 500;
+  }
+}
+
 bool is_among(std::string_view names, std::string_view name) {
   const auto words = split_words(names);
   return std::ranges::find(words, name) != words.end();
@@ -236,12 +248,17 @@ Done Settings::take_turns(const Json& input) {
   if (hearing_.turns && type != "semantic_vad") {
     turns = *hearing_.turns;
   }
+  turns.eagerness.reset();
   if (type == "semantic_vad") {
-    // Who is eager to answer waits less.
-    MYNAH_TRY(const std::string eagerness, members.text("eagerness"));
-    turns.silence_duration_ms = eagerness == "low" ? 800 : eagerness == "high" ? 300 : 500;
+    MYNAH_TRY(const std::string asked_for, members.text("eagerness"));
+    turns.eagerness = parse_eagerness(asked_for.empty() ? "auto" : asked_for);
+    if (!turns.eagerness) {
+      return wrong_field(within + "eagerness",
+                         fmt::format("{}eagerness: wanted auto, low, medium or high, found '{}'",
+                                     within, asked_for));
+    }
+    turns.silence_duration_ms = silence_ms_of(*turns.eagerness);
   }
-  semantic_ = type == "semantic_vad";
   MYNAH_TRY(turns.threshold, members.number("threshold", 0, 1, turns.threshold));
   MYNAH_TRY(const double prefix,
             members.number("prefix_padding_ms", 0, kMostMilliseconds, turns.prefix_padding_ms));
@@ -411,8 +428,14 @@ Json Settings::told_turns() const {
     told["create_response"] = writes_ && replies_;
     told["interrupt_response"] = turns.interrupts;
   }
-  if (semantic_) {
-    told["note"] = "semantic_vad is not here yet: server_vad with a silence by its eagerness";
+  if (turns.eagerness && hears_ends_) {
+    told["type"] = "semantic_vad";
+    told["eagerness"] = name_of(*turns.eagerness);
+    told.erase("silence_duration_ms");
+  } else if (turns.eagerness) {
+    told["note"] =
+        "semantic_vad wants a model that hears the ends of turns, and none is here (mynah pull "
+        "smart-turn): server_vad with a silence by its eagerness";
   }
   return told;
 }

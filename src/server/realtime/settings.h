@@ -10,15 +10,18 @@
 
 #include "server/http/field_error.h"
 #include "server/realtime/sound_input.h"
+#include "speech/end_of_turn_rule.h"
 
 namespace mynah::server {
 
-// How the ends of turns are found (server_vad).
+// How the ends of turns are found (server_vad, semantic_vad).
 struct TurnWish {
   double threshold = 0.5;
   int prefix_padding_ms = 300;
   int silence_duration_ms = 500;
-  bool interrupts = true;  // what is being spoken
+  std::optional<Eagerness> eagerness;  // semantic_vad: how a turn sounds ends it, where a model is
+                                       // here that hears it, and else the silence
+  bool interrupts = true;              // what is being spoken
   std::optional<int> idle_timeout_ms;
 
   bool operator==(const TurnWish&) const = default;
@@ -51,6 +54,9 @@ class Settings {
   // Takes what `session` says of a session.update. Nothing is changed where something in it is
   // wrong. What nobody knows is passed over, and told by name.
   std::expected<void, FieldError> update(const nlohmann::ordered_json& session);
+
+  // Whether a model is here that hears the ends of turns: semantic_vad is told as it is.
+  void set_hears_ends(bool hears_ends) { hears_ends_ = hears_ends; }
 
   // As they are in effect. `beta`: in the flat names of the beta.
   [[nodiscard]] nlohmann::ordered_json told(const std::string& id, bool beta) const;
@@ -103,8 +109,9 @@ class Settings {
   SpeakingWish speaking_;
   bool tells_transcripts_ = true;
   bool writes_ = false;
-  bool replies_ = true;                           // create_response
-  bool semantic_ = false;                         // semantic_vad was asked for
+  bool replies_ = true;    // create_response
+  bool semantic_ = false;  // semantic_vad was asked for
+  bool hears_ends_ = false;
   std::vector<std::string> unknown_;              // of the last update, by their names
   Json transcription_told_;                       // as the client has it
   Json kept_ = nlohmann::ordered_json::object();  // of replies, and what says nothing here

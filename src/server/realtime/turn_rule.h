@@ -1,5 +1,5 @@
 // TurnRule: when somebody's turn begins and ends, by what a detector finds of their voice
-// (OpenAI's server_vad).
+// (OpenAI's server_vad), or by what somebody else makes of it.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,9 @@ class TurnRule {
 
   // Whether it is somebody's turn.
   [[nodiscard]] bool is_open() const { return open_; }
+
+  // So many samples of silence end turns from now on.
+  void set_silence(int64_t silence) { times_.silence = silence; }
 
   // The turn ends here by somebody's word.
   void end(int64_t now);
