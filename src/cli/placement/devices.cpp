@@ -13,6 +13,7 @@
 #include "cli/models/store_access.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/mynah_views.h"
+#include "cli/placement/sound_devices.h"
 #include "engine/discovery_search.h"
 #include "engine/kept_proofs.h"
 #include "engine/model_files.h"
@@ -141,27 +142,6 @@ Json to_json(const DeviceView& device) {
   return json;
 }
 
-// Rows of cells as lines: each column as wide as its widest cell, two blanks apart.
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
-  std::vector<std::string> lines;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += fmt::format("{:<{}}  ", row[i], widths[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 bool has_passed(const DeviceProof& proof) {
   return std::ranges::all_of(proof.measurements, &place::Measurement::passed);
 }
@@ -189,6 +169,26 @@ std::string proof_line(const std::string& label, const DeviceProof& proof) {
 }
 
 }  // namespace
+
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
 
 std::vector<std::string> proof_lines(std::span<const DeviceView> devices) {
   std::vector<std::string> lines;
@@ -276,6 +276,10 @@ void DevicesCommand::fields(Fields& fields) {
       .flag("prove", prove_,
             "Prove each card, and each device that is named, with the models that are here, now.")
       .once();
+  fields
+      .flag("sound", sound_,
+            "Show microphones and loudspeakers instead: of PipeWire or PulseAudio, and of ALSA.")
+      .once();
 }
 
 std::string DevicesCommand::details() const {
@@ -288,6 +292,15 @@ std::string DevicesCommand::details() const {
 }
 
 Result<int> DevicesCommand::run(Context& context) {
+  if (sound_) {
+    if (prove_ || !names_.empty()) {
+      return fail(ErrorCode::Usage,
+                  "--sound lists microphones and loudspeakers, which nothing computes on: wanted "
+                  "neither --prove nor a device beside it");
+    }
+    show_sound_devices(context);
+    return 0;
+  }
   place::DiscoverySearch search = engine::discovery_search(context.environment);
   search.gpus.root = root_;
   if (!root_.empty()) {

@@ -27,6 +27,9 @@ struct DeviceView {
 // "usable, not proven yet", "cannot: its compute capability is 5.2 ...", "to check against".
 [[nodiscard]] std::string state_words(const DeviceView& device);
 
+// Rows as lines, whose cells stand below each other, two blanks apart.
+[[nodiscard]] std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+
 // The table's lines, a heading first: device, name, memory, state.
 [[nodiscard]] std::vector<std::string> device_table(std::span<const DeviceView> devices);
 
@@ -61,6 +64,7 @@ class DevicesCommand : public Command {
   std::string root_;
   std::vector<std::string> names_;
   bool prove_ = false;
+  bool sound_ = false;
 };
 
 }  // namespace mynah::cli
