@@ -1,19 +1,25 @@
 #include "cli/talk/talk.h"
 
+#include <filesystem>
 #include <memory>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "audio/device/open_device.h"
 #include "audio/open.h"
 #include "chat/choice_ranges.h"
 #include "cli/files/named_output.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/speak/sound_output.h"
 #include "cli/speak/speak_options.h"
+#include "cli/talk/desk_talk.h"
 #include "cli/talk/file_talk.h"
 #include "cli/talk/talk_printer.h"
+#include "cli/talk/talk_screen.h"
 #include "talk/turns/end_rule.h"
 
 namespace mynah::cli {
@@ -52,6 +58,20 @@ void TalkCommand::fields(Fields& fields) {
       "real-time", real_time_,
       "With --wav: let every second of it take a second; else none does in which nothing is "
       "computed.");
+  fields.option("microphone", "DEVICE", microphone_,
+                "What is heard, such as pulse:NAME or alsa:hw:0 (`mynah devices --sound` lists "
+                "them); empty: the usual one.");
+  fields.option("loudspeaker", "DEVICE", loudspeaker_,
+                "Where replies are played, of the same sound system; empty: the usual one.");
+  fields.flag("push-to-talk", push_to_talk_,
+              "At a terminal: hear only between two presses of the space bar.");
+  fields
+      .option(
+          "keep-audio", "FOLDER", keep_audio_,
+          "Keep both sides of the conversation there, as heard.wav and said.wav; empty: nothing "
+          "is kept.")
+      .completes(Complete::Files)
+      .once();
   fields.section("Conversation");
   fields.option("system", "TEXT", system_, "What the model is told before all else.").shorter('s');
   fields
@@ -89,8 +109,15 @@ std::string TalkCommand::details() const {
 }
 
 Status TalkCommand::check(const Context& context) const {
-  if (wav_.empty()) {
-    return fail(ErrorCode::Usage, "wanted --wav, a recording to converse with");
+  const bool at_desk =
+      !microphone_.empty() || !loudspeaker_.empty() || push_to_talk_ || !keep_audio_.empty();
+  if (!wav_.empty() && at_desk) {
+    return fail(ErrorCode::Usage,
+                "--wav is heard in place of a microphone: wanted none of --microphone, "
+                "--loudspeaker, --push-to-talk and --keep-audio beside it");
+  }
+  if (wav_.empty() && (!out_.empty() || real_time_)) {
+    return fail(ErrorCode::Usage, "--out and --real-time are for --wav, which is not given");
   }
   if (out_ == "-" && context.json) {
     return fail(ErrorCode::Usage, "--out - and --json both want standard output: give one");
@@ -158,14 +185,85 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
   return printer.any_fault() ? 1 : 0;
 }
 
+Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) const {
+  const int rate_hz = models.mouth->rate_hz();
+  MYNAH_TRY(const auto device, open_sound_device({.microphone = microphone_,
+                                                  .loudspeaker = loudspeaker_,
+                                                  .playback_hz = rate_hz,
+                                                  .server = {}}));
+  std::unique_ptr<SoundOutput> heard;
+  std::unique_ptr<SoundOutput> said;
+  if (!keep_audio_.empty()) {
+    std::error_code refused;
+    std::filesystem::create_directories(keep_audio_, refused);
+    if (refused) {
+      return fail(ErrorCode::Io,
+                  fmt::format("cannot make the folder {}: {}", keep_audio_, refused.message()));
+    }
+    MYNAH_TRY(heard, open_sound_output(keep_audio_ + "/heard.wav", context.out,
+                                       {.format = SoundFormat::Wav, .rate_hz = kHeardHz}));
+    MYNAH_TRY(said, open_sound_output(keep_audio_ + "/said.wav", context.out,
+                                      {.format = SoundFormat::Wav, .rate_hz = rate_hz}));
+  }
+  TalkPrinter printer(context, timings_);
+  printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
+  talk::SilenceRule end(pause_s_);
+  talk::ThreadWorkers workers;
+  talk::Conversation conversation({.voice = models.voice,
+                                   .ear = *models.ear,
+                                   .mind = *models.mind,
+                                   .mouth = *models.mouth,
+                                   .end = end,
+                                   .workers = workers},
+                                  settings(models.language));
+  conversation.warm_up();
+  std::unique_ptr<TalkScreen> screen;
+  if (!context.json && context.in.is_terminal() && context.out.is_terminal()) {
+    MYNAH_TRY(screen, TalkScreen::open(STDIN_FILENO, context.out.descriptor()));
+  }
+  const bool shown = screen != nullptr;  // the screen has it all
+  MYNAH_TRY(auto canceller, echo::EchoCanceller::create(kHeardHz, echo::make_speex_filter));
+  DeskTalk desk({.conversation = conversation,
+                 .device = *device,
+                 .canceller = canceller,
+                 .screen = screen.get(),
+                 .heard = heard.get(),
+                 .said = said.get(),
+                 .tell =
+                     [&](const talk::TalkEvent& event) {
+                       if (!shown) {
+                         printer.print(event);
+                       }
+                     },
+                 .note =
+                     [&](const std::string& note) {
+                       if (!shown) {
+                         context.say(note);
+                       }
+                     }},
+                push_to_talk_ && shown);
+  MYNAH_TRY_STATUS(desk.run(context.stop));
+  screen.reset();
+  if (heard) {
+    MYNAH_TRY_STATUS(heard->finish());
+    MYNAH_TRY_STATUS(said->finish());
+  }
+  return context.stop.stop_requested() ? context.stopped_exit_code() : 0;
+}
+
 Result<int> TalkCommand::run(Context& context) {
   MYNAH_TRY_STATUS(check(context));
-  AudioOpenOptions audio;
-  audio.note = [&](const std::string& note) { context.say_of(wav_, note); };
-  audio.stop = context.stop;
-  MYNAH_TRY(const auto source, open_audio(wav_, audio));
+  // Before any model: a file that cannot be read is told at once.
+  std::unique_ptr<AudioSource> source;
+  if (!wav_.empty()) {
+    AudioOpenOptions audio;
+    audio.note = [&](const std::string& note) { context.say_of(wav_, note); };
+    audio.stop = context.stop;
+    MYNAH_TRY(source, open_audio(wav_, audio));
+  }
   MYNAH_TRY(TalkModels models, open_talk_models(context, wish_));
-  MYNAH_TRY(const int code, talk_to_file(context, *source, models));
+  MYNAH_TRY(const int code, source == nullptr ? talk_at_desk(context, models)
+                                              : talk_to_file(context, *source, models));
   MYNAH_TRY_STATUS(models.engine->placer().settle());
   return code;
 }

@@ -24,10 +24,16 @@ class TalkCommand : public Command {
   [[nodiscard]] talk::TalkSettings settings(const std::string& language) const;
   // With a recording in place of the microphone.
   Result<int> talk_to_file(Context& context, AudioSource& source, TalkModels& models) const;
+  // At this machine's microphone and loudspeaker; on the whole terminal where there is one.
+  Result<int> talk_at_desk(Context& context, TalkModels& models) const;
 
   std::string wav_;
   std::string out_;
   bool real_time_ = false;
+  std::string microphone_;
+  std::string loudspeaker_;
+  bool push_to_talk_ = false;
+  std::string keep_audio_;
   std::string system_;
   double pause_s_ = 0.7;
   int64_t most_tokens_ = 300;

@@ -1,0 +1,219 @@
+#include "cli/talk/desk_talk.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mynah::cli {
+
+namespace {
+
+// Frames between two paintings: 0.1 s.
+constexpr int64_t kPaintedEvery = 10;
+constexpr size_t kMostLines = 500;
+// What waits to be played, so that a late frame leaves no hole: less is filled up with silence,
+// silence beyond is left out. The clocks' drift goes there, too.
+constexpr double kWaits_s = 0.1;
+// Of a reply that is to be repeated.
+constexpr size_t kMostRepeated_s = 120;
+
+constexpr char kInterrupt = 3;   // Ctrl-C
+constexpr char kEndOfInput = 4;  // Ctrl-D
+constexpr char kEscapeKey = 27;
+
+bool is_silent(std::span<const float> samples) {
+  return std::ranges::all_of(samples, [](float sample) { return sample == 0.0F; });
+}
+
+}  // namespace
+
+DeskTalk::DeskTalk(const Parts& parts, bool push_to_talk)
+    : parts_(parts), push_to_talk_(push_to_talk) {
+  view_.keys = push_to_talk ? "space: talk, and again when done   s: stop   r: repeat   m: mute   "
+                              "q: quit"
+                            : "s: stop   r: repeat   m: mute   q: quit";
+}
+
+Status DeskTalk::run(const std::stop_token& stop) {
+  bool goes_on = true;
+  while (goes_on) {
+    auto frame = parts_.device.next(stop);
+    if (!frame) {
+      break;  // stop was requested
+    }
+    MYNAH_TRY_STATUS(hear(*frame));
+    for (const talk::TalkEvent& event : parts_.conversation.take_events()) {
+      take(event);
+    }
+    take_news();
+    if (parts_.screen == nullptr) {
+      continue;
+    }
+    for (auto key = parts_.screen->key(); key && goes_on; key = parts_.screen->key()) {
+      goes_on = take_key(*key);
+    }
+    if (frame->number % kPaintedEvery == 0) {
+      refresh();
+      goes_on = goes_on && parts_.screen->show(view_);
+    }
+  }
+  parts_.conversation.stop_speaking();
+  parts_.device.drop();
+  return {};
+}
+
+Status DeskTalk::hear(const SoundFrame& frame) {
+  for (const float sample : frame.heard) {
+    loudest_ = std::max(loudest_, std::abs(sample));
+  }
+  constexpr std::array<float, kSoundFrame> kSilence{};
+  for (const echo::CleanFrame& clean : parts_.canceller.process(frame.heard, frame.played)) {
+    // While something is played the conversation hears what a detector is to: an echo that is left
+    // would be a voice to it.
+    const std::vector<float>& voice = clean.facts.far_active ? clean.quieted : clean.cleaned;
+    const bool open = !push_to_talk_ || pressed_;
+    played_.clear();
+    parts_.conversation.step(open ? std::span<const float>(voice) : kSilence, played_);
+    play(played_);
+    if (parts_.heard != nullptr) {
+      MYNAH_TRY_STATUS(parts_.heard->write(clean.cleaned));
+      MYNAH_TRY_STATUS(parts_.said->write(played_));
+    }
+  }
+  return {};
+}
+
+void DeskTalk::play(std::span<const float> played) {
+  const bool silent = is_silent(played);
+  if (speaking_ &&
+      reply_.size() < kMostRepeated_s * static_cast<size_t>(parts_.device.playback_hz())) {
+    reply_.insert(reply_.end(), played.begin(), played.end());
+  }
+  const auto waits = static_cast<double>(parts_.device.state().waiting);
+  if (!silent || waits < kWaits_s * parts_.device.playback_hz()) {
+    parts_.device.play(played);
+  }
+}
+
+void DeskTalk::take(const talk::TalkEvent& event) {
+  using Kind = talk::TalkEvent::Kind;
+  parts_.tell(event);
+  switch (event.kind) {
+    case Kind::Draft:
+      view_.draft = event.text;
+      break;
+    case Kind::Voice:
+      if (!speaking_) {
+        parts_.device.drop();  // a reply that is repeated
+      }
+      break;
+    case Kind::Heard:
+      view_.draft.clear();
+      if (!event.text.empty()) {
+        view_.lines.push_back({.who = "you", .text = event.text});
+      }
+      break;
+    case Kind::Replies:
+      speaking_ = true;
+      reply_.clear();
+      last_times_ = fmt::format("replied after {:.0f} ms", event.times.sound_ms);
+      break;
+    case Kind::Held:
+      parts_.device.drop();  // what is not on its way yet; it goes on from the word's begin
+      break;
+    case Kind::Said:
+      speaking_ = false;
+      if (event.interrupted) {
+        parts_.device.drop();
+      }
+      view_.lines.push_back(
+          {.who = "mynah", .text = event.text + (event.interrupted ? " ..." : "")});
+      break;
+    case Kind::Fault:
+      view_.lines.push_back({.who = "", .text = event.fault->error.message});
+      break;
+    case Kind::WentOn:
+      break;
+  }
+  if (view_.lines.size() > kMostLines) {
+    view_.lines.erase(view_.lines.begin());
+  }
+}
+
+void DeskTalk::take_news() {
+  for (const SoundNews& news : parts_.device.take_news()) {
+    parts_.note(news.text);
+    view_.lines.push_back({.who = "", .text = news.text});
+  }
+}
+
+bool DeskTalk::take_key(char key) {
+  switch (key) {
+    case 'q':
+    case kInterrupt:
+    case kEndOfInput:
+      return false;
+    case 's':
+    case kEscapeKey:
+      parts_.conversation.stop_speaking();
+      parts_.device.drop();
+      break;
+    case 'm':
+      muted_ = !muted_;
+      parts_.device.mute(muted_);
+      break;
+    case 'r':
+      repeat();
+      break;
+    case ' ':
+      if (push_to_talk_) {
+        pressed_ = !pressed_;
+        if (pressed_) {
+          parts_.conversation.stop_speaking();
+          parts_.device.drop();
+        }
+      }
+      break;
+    default:
+      break;
+  }
+  return true;
+}
+
+// As it was played; the model is not asked.
+void DeskTalk::repeat() {
+  if (!speaking_ && !reply_.empty()) {
+    parts_.device.drop();
+    parts_.device.play(reply_);
+  }
+}
+
+void DeskTalk::refresh() {
+  const SoundState state = parts_.device.state();
+  view_.level_db = 20 * std::log10(std::max(std::exchange(loudest_, 0.0F), 1e-5F));
+  if (muted_) {
+    view_.doing = "muted: the microphone is closed";
+  } else if (state.listening == Listening::Away) {
+    view_.doing = "the microphone is away";
+  } else if (speaking_) {
+    view_.doing = "speaking";
+  } else if (push_to_talk_ && !pressed_) {
+    view_.doing = "waiting for the space bar";
+  } else {
+    view_.doing = view_.draft.empty() ? "listening" : "hearing";
+  }
+  const auto name = [](const SoundEnd& end) { return end.title.empty() ? "none" : end.title; };
+  view_.devices = fmt::format("{} -> {}", name(state.microphone), name(state.loudspeaker));
+  view_.figures = fmt::format(
+      "microphone {:.0f} ms, loudspeaker {:.0f} ms, echo -{:.0f} dB, drift {:.0f} ppm, xruns "
+      "{}{}{}",
+      1e3 * state.microphone.latency_s, 1e3 * state.loudspeaker.latency_s,
+      std::max(parts_.canceller.facts().erle_db, 0.0), state.drift_ppm,
+      state.microphone.xruns + state.loudspeaker.xruns, last_times_.empty() ? "" : "; ",
+      last_times_);
+}
+
+}  // namespace mynah::cli

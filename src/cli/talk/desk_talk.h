@@ -1,0 +1,63 @@
+// A conversation at a desk: microphone, loudspeaker, and a terminal's keys.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "audio/device/sound_device.h"
+#include "audio/echo/echo_canceller.h"
+#include "base/result.h"
+#include "cli/speak/sound_output.h"
+#include "cli/talk/talk_screen.h"
+#include "talk/loop/conversation.h"
+
+namespace mynah::cli {
+
+// One thread. The device's frames are the conversation's clock.
+class DeskTalk {
+ public:
+  struct Parts {
+    talk::Conversation& conversation;
+    SoundDevice& device;             // of the mouth's rate
+    echo::EchoCanceller& canceller;  // of kHeardHz
+    TalkScreen* screen = nullptr;    // null: there are no keys, `tell` and `note` are all
+    SoundOutput* heard = nullptr;    // what is kept of both sides; null: nothing
+    SoundOutput* said = nullptr;
+    std::function<void(const talk::TalkEvent& event)> tell{};
+    std::function<void(const std::string& note)> note{};  // what happens to the device
+  };
+
+  // `push_to_talk`: what the microphone hears counts between two presses of the space bar alone.
+  DeskTalk(const Parts& parts, bool push_to_talk);
+
+  // Until q or Ctrl-C is pressed, the terminal is gone or stop is requested. The device itself
+  // never ends it.
+  Status run(const std::stop_token& stop);
+
+ private:
+  // Has the conversation hear a frame, without the echo in it.
+  Status hear(const SoundFrame& frame);
+  void play(std::span<const float> played);
+  void take(const talk::TalkEvent& event);
+  void take_news();
+  // False: it is to end.
+  bool take_key(char key);
+  void repeat();
+  void refresh();
+
+  Parts parts_;
+  bool push_to_talk_;
+  bool pressed_ = false;
+  bool muted_ = false;
+  bool speaking_ = false;
+  std::vector<float> played_;  // by the conversation, in this frame
+  std::vector<float> reply_;   // the last one, as it was played
+  TalkView view_;
+  std::string last_times_;
+  float loudest_ = 0;  // since the screen was painted last
+};
+
+}  // namespace mynah::cli

@@ -1,0 +1,179 @@
+"""`mynah talk` at a desk: a recording is heard through a PulseAudio of the test's own, and the reply is heard there.
+
+usage: talk_desk.py MYNAH. Skipped without pulseaudio and real weights.
+"""
+import array
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+from chat_terminal import LONGEST_S, Terminal
+from checks import SENTENCE, SKIPPED, WEIGHTS, Checks, environment, needs
+
+THINKER, TINY = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", WEIGHTS / "tiny.en"
+SILERO = WEIGHTS / "silero/silero_vad_16k.safetensors"
+LEAVES = "\x1b[?1049l"
+
+
+class SoundServer:
+    """Two null sinks: "box" is the usual loudspeaker, what is played to "room" is what the usual microphone hears."""
+
+    def __init__(self, folder):
+        self.env = {"HOME": str(folder), "XDG_RUNTIME_DIR": str(folder), "PULSE_RUNTIME_PATH": str(folder / "runtime"),
+                    "PULSE_SERVER": f"unix:{folder}/socket", "PATH": os.environ["PATH"], "LC_ALL": "C"}
+        self.folder = folder
+        self.start()
+
+    def start(self):
+        (self.folder / "socket").unlink(missing_ok=True)
+        modules = [f"module-native-protocol-unix socket={self.folder}/socket auth-anonymous=1", "module-null-sink sink_name=box norewinds=1",
+                   "module-null-sink sink_name=room norewinds=1"]
+        self.daemon = subprocess.Popen(
+            ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disable-shm=yes", "--realtime=no",
+             "--high-priority=no", *(word for module in modules for word in ("-L", module))],
+            env=self.env, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + LONGEST_S
+        while self.pactl("info").returncode and time.monotonic() < end:
+            time.sleep(0.05)
+        self.pactl("set-default-sink", "box")
+        self.pactl("set-default-source", "room.monitor")
+
+    def pactl(self, *words):
+        return subprocess.run(["pactl", *words], env=self.env, capture_output=True, text=True, check=False)
+
+    def listens(self):
+        """How many programs have the microphone open, beside this test."""
+        return self.pactl("list", "short", "source-outputs").stdout.count("float32le")
+
+    def end(self):
+        self.daemon.send_signal(signal.SIGKILL)
+        self.daemon.wait()
+
+
+def until(wanted):
+    end = time.monotonic() + LONGEST_S
+    while not wanted() and time.monotonic() < end:
+        time.sleep(0.05)
+    return wanted()
+
+
+class Listener:
+    """What the loudspeaker plays, as it comes."""
+
+    def __init__(self, server):
+        self.file = server.folder / "played.raw"
+        self.process = subprocess.Popen(["parec", "--device=box.monitor", "--format=s16le", "--rate=16000", "--channels=1"], env=server.env,
+                                        stdout=self.file.open("wb"))
+
+    def sounds(self, behind=0):
+        """Whether a sound was played behind so many bytes."""
+        samples = array.array("h")
+        data = self.file.read_bytes()[behind:]
+        samples.frombytes(data[:len(data) // 2 * 2])
+        return any(abs(sample) > 300 for sample in samples)
+
+    def length(self):
+        return self.file.stat().st_size // 2 * 2
+
+
+def at_terminal(program, env, server, checks):
+    listener = Listener(server)
+    terminal = Terminal(env, program, "talk", "--model", THINKER, "--asr-model", TINY, "--vad-model", "silero", "--voice-model", "builtin",
+                        "--max-tokens", "12", "--temperature", "0", "--pause", "1")
+    slave = os.open(os.readlink(f"/proc/{terminal.process.pid}/fd/0"), os.O_RDWR | os.O_NOCTTY)
+    before = termios.tcgetattr(slave)
+
+    def shows(name, text, at=0):
+        found = terminal.wait_for(text, at)
+        checks.add(name, None if found >= 0 else f"shown was {terminal.shown[-600:]!r}")
+        return max(found, 0)
+
+    shows("it listens", "listening")
+    checks.add("the terminal gives keys", None if not termios.tcgetattr(slave)[3] & termios.ICANON else "it gives lines")
+    shows("digital silence is told", "no signal")
+    subprocess.run(["paplay", "--device=room", str(SENTENCE)], env=server.env, check=True)
+    at = shows("what was said is shown", "you: ")
+    shows("and the reply", "mynah: ", at)
+    checks.add("the reply is played", None if until(listener.sounds) else "the loudspeaker was silent")
+    at = len(terminal.shown)
+    terminal.type("m")
+    shows("m mutes", "muted", at)
+    checks.add("the microphone is closed then", None if until(lambda: server.listens() == 0) else f"{server.listens()} are open")
+    played = listener.length()
+    terminal.type("r")
+    checks.add("r repeats the reply", None if until(lambda: listener.sounds(played)) else "nothing was played")
+    at = len(terminal.shown)
+    terminal.type("sm")
+    shows("m opens it again", "listening", at)
+    server.end()
+    at = shows("a sound server that dies is told", "the sound server is gone", at)
+    server.start()
+    shows("and its return", "is back", at)
+    at = len(terminal.shown)
+    terminal.type("q")
+    shows("q gives the screen back", LEAVES, at)
+    try:
+        code = terminal.process.wait(LONGEST_S)
+    except subprocess.TimeoutExpired:
+        terminal.process.kill()
+        code = "none: it went on"
+    checks.add("and leaves", None if code == 0 else f"exit code {code}: {terminal.shown[-300:]!r}")
+    checks.add("the terminal is as it was", None if termios.tcgetattr(slave) == before else "its settings are others")
+    os.close(slave)
+    listener.process.terminate()
+    listener.process.wait()
+
+
+def without_terminal(program, env, server, folder, checks):
+    """Lines of JSON, what is kept, and SIGTERM as the end."""
+    kept = folder / "kept"
+    talk = subprocess.Popen([program, "talk", "--json", "--model", str(THINKER), "--asr-model", str(TINY), "--vad-model", "silero", "--voice-model",
+                             "builtin", "--max-tokens", "4", "--pause", "1", "--keep-audio", str(kept), "--microphone", "pulse:room.monitor"],
+                            env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    until(lambda: server.listens() > 0)
+    subprocess.run(["paplay", "--device=room", str(SENTENCE)], env=server.env, check=True)
+    events = []
+    for line in talk.stdout:
+        events.append(json.loads(line))
+        if events[-1]["event"] == "said":
+            break
+    names = [event["event"] for event in events]
+    checks.add("the organs are told first", None if names[:1] == ["organs"] else str(names))
+    checks.add("heard, then said", None if "heard" in names and names[-1:] == ["said"] else str(names))
+    talk.terminate()
+    talk.wait(LONGEST_S)
+    checks.add("SIGTERM ends it", None if talk.returncode == 128 + signal.SIGTERM else f"exit code {talk.returncode}")
+    sizes = {path.name: path.stat().st_size for path in kept.glob("*.wav")}
+    checks.add("both sides are kept", None if set(sizes) == {"heard.wav", "said.wav"} and min(sizes.values()) > 1000 else str(sizes))
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    needs(THINKER, TINY, SILERO, SENTENCE)
+    for name in ("pulseaudio", "pactl", "paplay", "parec"):
+        if not shutil.which(name):
+            print(f"skipped: no {name}")
+            sys.exit(SKIPPED)
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as home:
+        folder = pathlib.Path(home)
+        server = SoundServer(folder)
+        env = environment(folder, PULSE_SERVER=server.env["PULSE_SERVER"], XDG_RUNTIME_DIR=str(folder))
+        subprocess.run([program, "import", str(SILERO), "--name", "silero"], env=env, check=True, capture_output=True)
+        try:
+            at_terminal(program, env, server, checks)
+            without_terminal(program, env, server, folder, checks)
+        finally:
+            server.end()
+    checks.close()
+
+
+if __name__ == "__main__":
+    main()
