@@ -1,9 +1,11 @@
 #include "talk/loop/conversation.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "speech/hearing.h"
+#include "speech/own_words.h"
 
 namespace mynah::talk {
 
@@ -18,6 +20,15 @@ constexpr double kNextOver_s = 0.2;
 // What a detector hears for less than this may be a knock.
 constexpr double kSurely_s = 0.6;
 constexpr double kScoreEvery_s = 0.1;
+// What was played so many bytes ago may still be heard, and as words of a while ago be meant by
+// whoever takes them up: 15 s, more or less.
+constexpr size_t kPlayedOfLate = 240;
+
+// Whether what was heard is what was played of late.
+bool is_own(const HeardText& heard, std::string_view played) {
+  played.remove_prefix(played.size() - std::min(played.size(), kPlayedOfLate));
+  return own_words(heard.text, played, heard.language).is_own;
+}
 
 }  // namespace
 
@@ -234,6 +245,7 @@ void Conversation::take_heard(uint64_t number, Result<HeardText> heard, double e
   }
   turn_->heard = std::move(*heard);
   turn_->heard_until = until;
+  turn_->is_echo = speaking_ && is_own(*turn_->heard, speaking_->played());
   turn_->times.ear_ms = ear_ms;
   turn_->times.heard_ms = ms_since(watch_.voice_ended());
   tell({.kind = TalkEvent::Kind::Draft,
@@ -353,6 +365,10 @@ bool Conversation::voice_may_interrupt() const {
 void Conversation::follow_interruption() {
   if (!speaking_) {
     turn_->over.reset();  // what it began over is over itself
+    if (turn_->is_echo && heard_all()) {
+      drop_turn();
+      return;
+    }
     if (heard_all()) {
       prepare_reply();
     }
@@ -363,9 +379,10 @@ void Conversation::follow_interruption() {
                     .is_voice = watch_.is_voice(),
                     .said = std::nullopt,
                     .said_all = heard_all(),
-                    .voice_counts = voice_may_interrupt()};
+                    .voice_counts = voice_may_interrupt() && !turn_->is_echo};
   if (turn_->heard) {
-    speech.said = said_over(turn_->heard->text, turn_->heard->language);
+    speech.said =
+        turn_->is_echo ? SaidOver::Nothing : said_over(turn_->heard->text, turn_->heard->language);
   }
   switch (turn_->over->look(speech)) {
     case Interruption::Act::None:

@@ -33,6 +33,7 @@ struct UserTurn {
   bool scoring = false;
   std::optional<Interruption> over;  // it began over the assistant's speech
   bool stopped_reply = false;        // and stopped that
+  bool is_echo = false;              // `heard` is what the assistant says itself
   TurnTimes times;
 };
 
