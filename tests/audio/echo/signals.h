@@ -1,6 +1,7 @@
 // Signals of the tests of echo: speech-like noise, rooms and clocks, each from a stated seed.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <complex>
