@@ -2,6 +2,7 @@
 
 #include "cli/chat/chat.h"
 #include "cli/chat/embed.h"
+#include "cli/chat/memory.h"
 #include "cli/chat/schema.h"
 #include "cli/command/version.h"
 #include "cli/completion.h"
@@ -35,6 +36,7 @@ std::vector<Verb> all_verbs() {
       verb<ChatCommand>("chat", "Converse with a language model, or ask it one thing."),
       verb<TalkCommand>("talk", "Converse out loud with a language model."),
       verb<EmbedCommand>("embed", "Make vectors of texts, to compare what they mean."),
+      verb<MemoryCommand>("memory", "Show, search and forget what conversations left."),
       verb<SchemaCommand>("schema",
                           "Say whether texts keep to a schema, as answers would have to."),
       verb<ServeCommand>("serve",

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "chat/choice_ranges.h"
+#include "cli/chat/memory.h"
 #include "cli/chat/reply_printer.h"
 #include "cli/chat/shown_text.h"
 #include "cli/chat/terminal_chat.h"
@@ -173,6 +174,10 @@ void ChatCommand::fields(Fields& fields) {
               "place of its own.")
       .once()
       .completes(Complete::Files);
+  fields.flag("memory", keeps_,
+              "Keep what is said, and remind the model of what you said in earlier conversations "
+              "(mynah memory shows and forgets it).");
+  memory_folder_field(fields, memory_folder_);
   fields
       .option("tools", "FILE", tools_,
               "Tools that the model may call, and servers of tools (MCP): JSON, see docs/tools.md.")
@@ -347,6 +352,22 @@ Result<talk::OpenedTools> ChatCommand::open_tools(
   return talk::open_tools(file, surroundings);
 }
 
+Result<std::optional<talk::OpenedMemory>> ChatCommand::remember(Context& context,
+                                                                const engine::OpenedChat& opened,
+                                                                Conversation& conversation) const {
+  if (!keeps_) {
+    return std::nullopt;
+  }
+  talk::MemoryWish wish{.folder = memory_folder_, .meaning = {}};
+  wish.meaning.placement = wish_.placement;
+  wish.meaning.placement.beside = opened.placer;
+  MYNAH_TRY(auto memory, talk::open_memory(wish, surroundings_of(context)));
+  conversation.remember(
+      std::make_shared<talk::ConversationMemory>(memory.store, memory.model, "chat", ""),
+      opened.name, [&context](std::string_view said) { context.say(said); });
+  return std::optional(std::move(memory));
+}
+
 Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& opened,
                                 Conversation conversation, const std::string& question,
                                 const talk::ToolsFile& tools) const {
@@ -387,12 +408,16 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
 }
 
 Result<int> ChatCommand::converse(Context& context, const engine::OpenedChat& opened,
-                                  Conversation conversation, const talk::ToolsFile& tools) const {
+                                  Conversation conversation, const talk::ToolsFile& tools,
+                                  talk::MemoryStore* memory) const {
   const auto typed = std::make_shared<TypedAnswers>();
   MYNAH_TRY(talk::OpenedTools opened_tools, open_tools(context, tools, typed));
-  return run_terminal_chat(
-      context, opened, std::move(conversation), opened_tools,
-      {.thoughts = shows_thoughts_, .timings = timings_, .loaded = load_, .typed = typed});
+  return run_terminal_chat(context, opened, std::move(conversation), opened_tools,
+                           {.thoughts = shows_thoughts_,
+                            .timings = timings_,
+                            .loaded = load_,
+                            .typed = typed,
+                            .memory = memory});
 }
 
 Result<int> ChatCommand::run(Context& context) {
@@ -430,8 +455,10 @@ Result<int> ChatCommand::run(Context& context) {
                             opened.name));
   }
   MYNAH_TRY(Conversation conversation, begin(*opened.chat, std::move(base), std::move(loaded)));
+  MYNAH_TRY(const auto memory, remember(context, opened, conversation));
   MYNAH_TRY(const int code,
-            converses ? converse(context, opened, std::move(conversation), tools)
+            converses ? converse(context, opened, std::move(conversation), tools,
+                                 memory ? memory->store.get() : nullptr)
                       : answer(context, opened, std::move(conversation), question, tools));
   if (explain_) {
     say_times(context, opened.placer.get());

@@ -10,6 +10,7 @@
 #include "cli/chat/terminal_chat.h"
 #include "cli/command/verb.h"
 #include "engine/chat.h"
+#include "talk/memory/open_memory.h"
 #include "talk/tools/tools_file.h"
 
 namespace mynah::cli {
@@ -33,15 +34,21 @@ class ChatCommand : public Command {
   [[nodiscard]] Result<talk::OpenedTools> open_tools(
       Context& context, const talk::ToolsFile& file,
       const std::shared_ptr<TypedAnswers>& typed) const;
+  // Has the conversation keep what is said, and be reminded, where --memory is given.
+  [[nodiscard]] Result<std::optional<talk::OpenedMemory>> remember(
+      Context& context, const engine::OpenedChat& opened, Conversation& conversation) const;
   Result<int> answer(Context& context, const engine::OpenedChat& opened, Conversation conversation,
                      const std::string& question, const talk::ToolsFile& tools) const;
   Result<int> converse(Context& context, const engine::OpenedChat& opened,
-                       Conversation conversation, const talk::ToolsFile& tools) const;
+                       Conversation conversation, const talk::ToolsFile& tools,
+                       talk::MemoryStore* memory) const;
 
   std::vector<std::string> words_;
   engine::ChatWish wish_;
   std::string system_;
   std::string load_;
+  bool keeps_ = false;  // --memory
+  std::string memory_folder_;
   std::string tools_;
   std::string tools_folder_;
   std::string schema_;

@@ -8,6 +8,7 @@
 #include "chat/repetition.h"
 #include "formats/json.h"
 #include "store/files.h"
+#include "talk/memory/quoted_memory.h"
 
 namespace mynah::cli {
 
@@ -91,7 +92,31 @@ Conversation::Conversation(ChatModel& model, ChatRequest base, std::string syste
   clear();
 }
 
+void Conversation::remember(std::shared_ptr<talk::ConversationMemory> memory,
+                            std::string model_name, std::function<void(std::string_view)> tell) {
+  memory_ = std::move(memory);
+  model_name_ = std::move(model_name);
+  tell_ = std::move(tell);
+}
+
+void Conversation::keep(talk::MemoryOrigin origin, std::string_view who, std::string_view text) {
+  if (!memory_) {
+    return;
+  }
+  const Status kept = memory_->keep({.origin = origin,
+                                     .who = std::string(who),
+                                     .language = {},
+                                     .text = std::string(text),
+                                     .played = {}});
+  if (!kept) {
+    tell_(kept.error().message);
+  }
+}
+
 void Conversation::clear() {
+  if (memory_) {
+    memory_->begin_anew();
+  }
   request_.messages = Json::array();
   if (!system_.empty()) {
     request_.messages.push_back({{"role", "system"}, {"content", system_}});
@@ -109,11 +134,24 @@ void Conversation::set_system(std::string system) {
   }
 }
 
+// What the model is reminded of stands with the question and stays there: all before it is what it
+// was, so that the model has it read.
 void Conversation::say(std::string text) {
-  request_.messages.push_back({{"role", "user"}, {"content", std::move(text)}});
+  std::string given = text;
+  if (memory_) {
+    const auto reminded = memory_->remind(text, {});
+    if (reminded) {
+      given = talk::with_memory(text, *reminded);
+    } else {
+      tell_(reminded.error().message);
+    }
+  }
+  keep(talk::MemoryOrigin::User, "", text);
+  request_.messages.push_back({{"role", "user"}, {"content", std::move(given)}});
 }
 
 void Conversation::answer_call(const ToolCall& call, std::string result) {
+  keep(talk::MemoryOrigin::Tool, call.name, result);
   request_.messages.push_back({{"role", "tool"},
                                {"tool_call_id", call.id},
                                {"name", call.name},
@@ -147,6 +185,9 @@ Status Conversation::load(Json messages, std::string_view file) {
     return std::unexpected(std::move(rendered).error().while_doing(file));
   }
   request_.messages = std::move(loaded.messages);
+  if (memory_) {
+    memory_->begin_anew();
+  }
   return {};
 }
 
@@ -156,8 +197,15 @@ Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_to
   auto replied = model_.reply(request_, overheard, stop);
   if (replied) {
     request_.messages.push_back(message_of(replied->message));
+    keep(talk::MemoryOrigin::Assistant, model_name_, replied->message.content);
   } else if (replied.error().code == ErrorCode::Cancelled && !overheard.content().empty()) {
     request_.messages.push_back({{"role", "assistant"}, {"content", overheard.content()}});
+    keep(talk::MemoryOrigin::Assistant, model_name_, overheard.content());
+  }
+  if (memory_) {
+    if (const Status made = memory_->make_vectors(stop); !made) {
+      tell_(made.error().message);
+    }
   }
   return replied;
 }

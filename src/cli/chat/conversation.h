@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chat/chat_model.h"
+#include "talk/memory/conversation_memory.h"
 
 namespace mynah::cli {
 
@@ -27,6 +29,11 @@ class Conversation {
 
   // `model` must outlive it. `base` has everything but messages.
   Conversation(ChatModel& model, ChatRequest base, std::string system);
+
+  // Keeps from now on what is said in a memory, and has the model reminded of what it holds with
+  // each question. `tell` is told what went wrong there: the conversation goes on without it.
+  void remember(std::shared_ptr<talk::ConversationMemory> memory, std::string model_name,
+                std::function<void(std::string_view)> tell);
 
   // Begins anew: what the system message says stays.
   void clear();
@@ -60,9 +67,15 @@ class Conversation {
   [[nodiscard]] ChatRequest& request() { return request_; }
 
  private:
+  // Keeps a turn, where there is a memory.
+  void keep(talk::MemoryOrigin origin, std::string_view who, std::string_view text);
+
   ChatModel& model_;
   ChatRequest request_;
   std::string system_;
+  std::shared_ptr<talk::ConversationMemory> memory_;  // null: nothing is kept
+  std::string model_name_;
+  std::function<void(std::string_view)> tell_;
 };
 
 // The messages of a conversation that was written to a file. As read_text_file() and parse_json()

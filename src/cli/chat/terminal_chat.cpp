@@ -99,6 +99,7 @@ class TerminalChat final : talk::RoundsHost, talk::Confirm {
     if (!options_.loaded.empty()) {
       tell_loaded(options_.loaded);
     }
+    MYNAH_TRY_STATUS(recall_lines());
     // Servers of tools start now and not with the first question.
     for (const std::string& note : tools_.box.refresh(interrupts_.begin())) {
       on_note(note);
@@ -128,10 +129,28 @@ class TerminalChat final : talk::RoundsHost, talk::Confirm {
 
  private:
   [[nodiscard]] std::string history_file() const {
+    if (options_.memory != nullptr) {
+      return "";
+    }
     const std::string home = engine::store_folders(context_.environment).home;
     std::error_code ignored;
     std::filesystem::create_directories(home, ignored);
     return home + "/chat_history";
+  }
+
+  // The lines that the arrow keys get back: what the memory holds, and nothing that was forgotten.
+  Status recall_lines() {
+    if (options_.memory == nullptr) {
+      return {};
+    }
+    constexpr int64_t kLines = 1000;
+    MYNAH_TRY(const auto turns,
+              options_.memory->list(
+                  {.kind = talk::MemoryKind::Turn, .origins = {talk::MemoryOrigin::User}}, kLines));
+    for (const talk::MemoryItem& turn : turns) {
+      editor_.keep(turn.turn.text);
+    }
+    return {};
   }
 
   // A question of a line, of several behind """, or of lines that end with \; none: the end.

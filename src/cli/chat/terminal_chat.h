@@ -9,6 +9,7 @@
 #include "cli/chat/conversation.h"
 #include "cli/command/verb.h"
 #include "engine/chat.h"
+#include "talk/memory/memory_store.h"
 #include "talk/tools/tools_file.h"
 
 namespace mynah::cli {
@@ -28,6 +29,8 @@ struct TerminalChatOptions {
   bool timings = false;   // likewise
   std::string loaded;     // the file that the conversation is from; "": it begins here
   std::shared_ptr<TypedAnswers> typed = std::make_shared<TypedAnswers>();
+  // What is said is kept there, and lines in no history beside it; null: in the history.
+  talk::MemoryStore* memory = nullptr;
 };
 
 // Until the user leaves; returns the exit code.
