@@ -295,8 +295,10 @@ Result<OpenedTools> open_tools(const ToolsFile& file, const ToolSurroundings& su
     return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   };
   std::vector<std::shared_ptr<Tool>> own = {make_clock_tool(now), make_calculator()};
-  const bool has_timers = std::ranges::any_of(file.own(), [](const std::string& tool) {
-    return tool.find('_') != std::string::npos && tool != "get_time";
+  // The other four are of timers, whose file is made where one of them is wanted.
+  const bool has_timers = std::ranges::any_of(file.own(), [&own](const std::string& wanted) {
+    return std::ranges::none_of(
+        own, [&wanted](const auto& tool) { return tool->facts().name == wanted; });
   });
   if (has_timers) {
     MYNAH_TRY(opened.timers, Timers::open(surroundings.timers));
