@@ -31,7 +31,7 @@ double to_thousandth(double value) {
   return std::round(value * kThousand) / kThousand;
 }
 
-std::string dumped(const nlohmann::ordered_json& object) {
+std::string wake_line(const nlohmann::ordered_json& object) {
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -146,7 +146,7 @@ Result<double> WakeCommand::hear(Context& context, const std::string& file, cons
         object["probabilities"][words[i]->facts().name] = heights[i];
       }
     }
-    context.out.line(dumped(object));
+    context.out.line(wake_line(object));
   }
   return in_seconds(samples);
 }
@@ -188,9 +188,9 @@ Result<double> WakeCommand::hear_phrases_of(Context& context, const std::string&
   MYNAH_TRY(const double heard_s,
             hear_phrases(recognizer, phrases, file, audio, tell, context.stop));
   if (context.json) {
-    context.out.line(dumped({{"file", file},
-                             {"duration", to_thousandth(heard_s)},
-                             {"detections", std::move(detections)}}));
+    context.out.line(wake_line({{"file", file},
+                                {"duration", to_thousandth(heard_s)},
+                                {"detections", std::move(detections)}}));
   }
   return heard_s;
 }
@@ -213,7 +213,7 @@ Result<int> WakeCommand::hear_all(
     failures.push_back(heard.error().code);
     context.say_of(input.name, heard.error().message);
     if (context.json) {
-      context.out.line(dumped({{"file", input.name}, {"error", error_json(heard.error())}}));
+      context.out.line(wake_line({{"file", input.name}, {"error", error_json(heard.error())}}));
     }
   }
   return exit_code_of(failures, inputs.found.size());

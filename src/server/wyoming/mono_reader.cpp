@@ -12,17 +12,17 @@ namespace mynah::server {
 namespace {
 
 // A number of a client's; what no int holds is as wrong as the nearest that one does.
-int whole(int64_t number) {
+int nearest_int(int64_t number) {
   return static_cast<int>(std::clamp<int64_t>(number, std::numeric_limits<int>::min(),
                                               std::numeric_limits<int>::max()));
 }
 
 }  // namespace
 
-Result<SampleFormat> format_of(const WyomingMessage& message) {
-  const SampleFormat format{.rate_hz = whole(message.number("rate", 16000)),
-                            .channels = whole(message.number("channels", 1)),
-                            .width = whole(message.number("width", 2))};
+Result<SampleFormat> sample_format_of(const WyomingMessage& message) {
+  const SampleFormat format{.rate_hz = nearest_int(message.number("rate", 16000)),
+                            .channels = nearest_int(message.number("channels", 1)),
+                            .width = nearest_int(message.number("width", 2))};
   constexpr int kMostChannels = 64;
   constexpr int kMostWidth = 4;
   if (format.rate_hz < 1 || format.channels < 1 || format.channels > kMostChannels ||

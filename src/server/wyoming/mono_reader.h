@@ -21,7 +21,7 @@ struct SampleFormat {
 
 // What "audio-start" or "audio-chunk" says; InvalidInput for what no samples are: rates below 1,
 // more than 64 channels, wider than 4 bytes.
-[[nodiscard]] Result<SampleFormat> format_of(const WyomingMessage& message);
+[[nodiscard]] Result<SampleFormat> sample_format_of(const WyomingMessage& message);
 
 class MonoReader {
  public:

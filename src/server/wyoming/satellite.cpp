@@ -16,7 +16,7 @@ constexpr size_t kSampleBytes = 2;
 // Of a message of sound, as wyoming-satellite cuts it.
 constexpr size_t kChunkBytes = 1024 * kSampleBytes;
 
-Json program(const std::string& name) {
+Json satellite_artifact(const std::string& name) {
   return {{"name", name},
           {"attribution", {{"name", "mynah"}, {"url", ""}}},
           {"installed", true},
@@ -41,7 +41,7 @@ Satellite::Satellite(SatelliteOptions options)
     : options_(std::move(options)), listener_(options_.words, {}) {}
 
 WyomingMessage Satellite::info() const {
-  Json satellite = program(options_.name);
+  Json satellite = satellite_artifact(options_.name);
   satellite["area"] = options_.area.empty() ? Json() : Json(options_.area);
   satellite["has_vad"] = false;
   Json active = Json::array();
@@ -49,7 +49,7 @@ WyomingMessage Satellite::info() const {
   for (const auto& word : options_.words) {
     const WakeWordFacts& facts = word->facts();
     active.push_back(facts.name);
-    Json model = program(facts.name);
+    Json model = satellite_artifact(facts.name);
     model["description"] = facts.phrase;
     model["languages"] = facts.languages;
     model["phrase"] = facts.phrase;
@@ -60,7 +60,7 @@ WyomingMessage Satellite::info() const {
   satellite["supports_trigger"] = false;
   Json wake = Json::array();
   if (!options_.words.empty()) {
-    wake.push_back(program("mynah"));
+    wake.push_back(satellite_artifact("mynah"));
     wake.back()["models"] = std::move(models);
   }
   WyomingMessage message;
@@ -130,7 +130,7 @@ SatelliteStep Satellite::hear(std::span<const float> samples) {
 
 Status Satellite::play(const WyomingMessage& message, SatelliteStep& step) {
   if (message.type == "audio-start" || !reply_) {
-    MYNAH_TRY(const SampleFormat format, format_of(message));
+    MYNAH_TRY(const SampleFormat format, sample_format_of(message));
     MYNAH_TRY(reply_, MonoReader::create(format, options_.play_rate_hz));
     playing_ = true;
   }

@@ -209,7 +209,7 @@ class WyomingSession final : public ByteSession,
       return answer.empty() ? Status() : outbox_->write(answer);
     }
     if (message.type == "audio-start" || !wake_->is_listening()) {
-      MYNAH_TRY(const SampleFormat format, format_of(message));
+      MYNAH_TRY(const SampleFormat format, sample_format_of(message));
       MYNAH_TRY_STATUS(wake_->start(format));
     }
     MYNAH_TRY(const std::vector<std::string> events, wake_->push(message));
@@ -238,7 +238,7 @@ class WyomingSession final : public ByteSession,
 
   Status begin_sound(const WyomingMessage& start) {
     MYNAH_TRY(sound_, Upload::create("/var/tmp"));
-    MYNAH_TRY(const SampleFormat format, format_of(start));
+    MYNAH_TRY(const SampleFormat format, sample_format_of(start));
     constexpr std::array<const char*, 5> kEncodings = {nullptr, "u8", "s16le", "s24le", "s32le"};
     raw_ = {.rate_hz = format.rate_hz,
             .channels = format.channels,

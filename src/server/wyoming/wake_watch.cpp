@@ -7,8 +7,11 @@
 #include "store/store.h"
 
 namespace mynah::server {
+namespace {
 
 using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 Result<std::unique_ptr<WakeWatch>> WakeWatch::begin(const WyomingMessage& detect,
                                                     const Environment& environment) {

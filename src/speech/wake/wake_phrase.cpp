@@ -33,26 +33,26 @@ constexpr std::array<Alike, 11> kAlike = {{{'m', 'n', 0.4},
                                            {'g', 'j', 0.5},
                                            {'d', 'j', 0.6}}};
 
-bool is_vowel(char letter) {
+bool is_rough_vowel(char letter) {
   return kVowels.contains(letter);
 }
 
 // Of one that is too much, or is missing.
-double cost_of(char sound) {
+double edit_cost(char sound) {
   constexpr double kVowel = 0.5;
   constexpr double kWeak = 0.3;  // an h, or an r behind a vowel, which many do not say
   constexpr double kStop = 0.8;
-  return is_vowel(sound)                            ? kVowel
+  return is_rough_vowel(sound)                      ? kVowel
          : sound == 'h' || sound == 'r'             ? kWeak
          : std::string_view("tdpb").contains(sound) ? kStop
                                                     : 1.0;
 }
 
-double cost_of(char one, char other) {
+double edit_cost(char one, char other) {
   if (one == other) {
     return 0;
   }
-  if (is_vowel(one) && is_vowel(other)) {
+  if (is_rough_vowel(one) && is_rough_vowel(other)) {
     constexpr std::string_view kFront = "eiy";
     constexpr double kSame = 0.1;
     constexpr double kOther = 0.25;
@@ -66,7 +66,7 @@ double cost_of(char one, char other) {
   return 1;
 }
 
-bool is_letter(char c) {
+bool is_phrase_letter(char c) {
   return is_ascii_letter(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80;
 }
 
@@ -95,14 +95,15 @@ std::string rough_sounds(std::string_view word) {
   for (size_t i = 0; i < letters.size(); ++i) {
     const char next = i + 1 < letters.size() ? letters[i + 1] : '\0';
     const char before = i > 0 ? letters[i - 1] : '\0';
-    const bool silent_e = letters[i] == 'e' && next == '\0' && i > 1 && !is_vowel(before);
-    const bool silent_h = letters[i] == 'h' && i > 0 && (is_vowel(before) || before == 'p');
+    const bool silent_e = letters[i] == 'e' && next == '\0' && i > 1 && !is_rough_vowel(before);
+    const bool silent_h = letters[i] == 'h' && i > 0 && (is_rough_vowel(before) || before == 'p');
     const char sound = sound_of(letters[i], next);
-    if (!is_letter(letters[i]) || silent_e || silent_h) {
+    if (!is_phrase_letter(letters[i]) || silent_e || silent_h) {
       continue;
     }
     const bool goes_on =
-        !sounds.empty() && (sounds.back() == sound || (is_vowel(sounds.back()) && is_vowel(sound)));
+        !sounds.empty() &&
+        (sounds.back() == sound || (is_rough_vowel(sounds.back()) && is_rough_vowel(sound)));
     if (!goes_on) {
       sounds += sound;
     }
@@ -129,23 +130,24 @@ std::optional<PhraseMatch> WakePhrase::begins(std::string_view text) const {
   // Costs of turning so many sounds of the phrase into what was read so far.
   std::vector<double> costs(sounds_.size() + 1, 0.0);
   for (size_t i = 0; i < sounds_.size(); ++i) {
-    costs[i + 1] = costs[i] + cost_of(sounds_[i]);
+    costs[i + 1] = costs[i] + edit_cost(sounds_[i]);
   }
   const auto most = static_cast<double>(sounds_.size()) * kTolerance;
   std::optional<PhraseMatch> best;
   size_t at = 0;
   for (size_t read = 0; at < text.size() && read < 2 * sounds_.size();) {
     size_t end = at;
-    while (end < text.size() && (is_letter(text[end]) || text[end] == '\'')) {
+    while (end < text.size() && (is_phrase_letter(text[end]) || text[end] == '\'')) {
       ++end;
     }
     const std::string word = rough_sounds(text.substr(at, end - at));
     for (const char sound : word) {
-      double corner = std::exchange(costs[0], costs[0] + cost_of(sound));
+      double corner = std::exchange(costs[0], costs[0] + edit_cost(sound));
       for (size_t i = 0; i < sounds_.size(); ++i) {
-        const double changed = corner + cost_of(sounds_[i], sound);
+        const double changed = corner + edit_cost(sounds_[i], sound);
         corner = costs[i + 1];
-        costs[i + 1] = std::min({changed, corner + cost_of(sound), costs[i] + cost_of(sounds_[i])});
+        costs[i + 1] =
+            std::min({changed, corner + edit_cost(sound), costs[i] + edit_cost(sounds_[i])});
       }
     }
     read += word.size();

@@ -23,13 +23,13 @@ constexpr uint64_t kMostManifestBytes = 1U << 16U;
 constexpr int kMostWindow = 1000;
 constexpr int kFeatureStep_ms = 10;
 
-std::string text_of(const nlohmann::json& object, const char* key) {
+std::string manifest_string(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 // A number of the manifest, or what stands for it where it says none.
-double number_of(const nlohmann::json& object, const char* key, double absent) {
+double manifest_number(const nlohmann::json& object, const char* key, double absent) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? found->get<double>() : absent;
 }
@@ -84,19 +84,19 @@ Result<WakeWordFacts> read_wake_manifest(const std::string& text, const std::str
         fmt::format("{}: wanted microWakeWord's manifest, a JSON object with \"micro\"", path));
   }
   WakeWordFacts facts{.name = name,
-                      .phrase = text_of(root, "wake_word"),
-                      .author = text_of(root, "author"),
-                      .website = text_of(root, "website"),
+                      .phrase = manifest_string(root, "wake_word"),
+                      .author = manifest_string(root, "author"),
+                      .website = manifest_string(root, "website"),
                       .languages = {}};
-  const double step_ms = number_of(*micro, "feature_step_size", kFeatureStep_ms);
+  const double step_ms = manifest_number(*micro, "feature_step_size", kFeatureStep_ms);
   if (step_ms != kFeatureStep_ms) {
     return fail(
         ErrorCode::Unsupported,
         fmt::format("{}: wanted features each {} ms, found {} (version 1 of microWakeWord?)", path,
                     kFeatureStep_ms, step_ms));
   }
-  facts.cutoff = number_of(*micro, "probability_cutoff", facts.cutoff);
-  const double window = number_of(*micro, "sliding_window_size", facts.window);
+  facts.cutoff = manifest_number(*micro, "probability_cutoff", facts.cutoff);
+  const double window = manifest_number(*micro, "sliding_window_size", facts.window);
   if (!(facts.cutoff > 0 && facts.cutoff < 1) || !(window >= 1 && window <= kMostWindow)) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("{}: wanted a cutoff between 0 and 1 and a window of 1 to {}, found {} "
