@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 
+import openai
 from agents import function_tool
 from agents.realtime import RealtimeAgent, RealtimeRunner
 from live_clients import CLIP, KEY, RATE, Client, Collector, LiveKitChecks, run_pipeline, words
@@ -200,6 +201,12 @@ class PipecatTalk(Client):
         assert any(isinstance(one, TTSAudioRawFrame) for one in frames), frames
 
 
+def hear(client, clip):
+    """Opens the model that hears: LiveKit waits 5 s for an item behind the first session.update, which does it, too."""
+    with open(clip, "rb") as file:
+        openai.OpenAI(**client.known()).audio.transcriptions.create(model="whisper-1", file=file)
+
+
 def main():
     program, shared, weights = sys.argv[1:]
     if not os.path.isfile(f"{shared}/{CLIP}") or not os.path.isdir(f"{weights}/tiny.en") or not os.path.isfile(f"{weights}/{CHAT_MODEL}"):
@@ -211,6 +218,7 @@ def main():
         options = ["--wyoming-port", "0", "--voice-model", "builtin", "--chat-model", model, "--vad-model", f"{weights}/silero/silero_vad_16k_op15.onnx"]
         server = Server(program, weights, home, options, {"MYNAH_API_KEYS": KEY})
         checks = [kind(server.address, f"{shared}/{CLIP}") for kind in (LiveKitTalk, AgentsTalk, PipecatTalk)]
+        hear(checks[0], f"{shared}/{CLIP}")
         passed, failed = map(sum, zip(*map(run_checks, checks)))
         if (code := server.stop()) != 0:
             failed += 1
