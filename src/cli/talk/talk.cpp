@@ -20,7 +20,6 @@
 #include "cli/talk/file_talk.h"
 #include "cli/talk/talk_printer.h"
 #include "cli/talk/talk_screen.h"
-#include "talk/turns/end_rule.h"
 
 namespace mynah::cli {
 
@@ -79,7 +78,16 @@ void TalkCommand::fields(Fields& fields) {
               "The language that is spoken, such as en; empty: each turn's own.")
       .also("language")
       .shorter('l');
-  fields.option("pause", "SECONDS", pause_s_, "Silence that ends a turn.")
+  fields.choice("eagerness", "HOW", wish_.eagerness,
+                {{"auto", Eagerness::Auto},
+                 {"low", Eagerness::Low},
+                 {"medium", Eagerness::Medium},
+                 {"high", Eagerness::High}},
+                "How soon a pause is taken for the end of a turn, by how it sounds and what was "
+                "said (mynah pull smart-turn).");
+  fields
+      .option("pause", "SECONDS", wish_.pause_s,
+              "Silence that ends a turn, however it sounds; none: as --eagerness has it.")
       .within(kLeastPause_s, kMostPause_s);
   fields.option("max-tokens", "N", most_tokens_, "Tokens of a reply at most.")
       .within(1, choice::kTokens.most);
@@ -153,13 +161,12 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
   }
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
-  talk::SilenceRule end(pause_s_);
   talk::ThreadWorkers workers;
   talk::Conversation conversation({.voice = models.voice,
                                    .ear = *models.ear,
                                    .mind = *models.mind,
                                    .mouth = *models.mouth,
-                                   .end = end,
+                                   .end = *models.end,
                                    .workers = workers},
                                   settings(models.language));
   conversation.warm_up();
@@ -207,13 +214,12 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
   }
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
-  talk::SilenceRule end(pause_s_);
   talk::ThreadWorkers workers;
   talk::Conversation conversation({.voice = models.voice,
                                    .ear = *models.ear,
                                    .mind = *models.mind,
                                    .mouth = *models.mouth,
-                                   .end = end,
+                                   .end = *models.end,
                                    .workers = workers},
                                   settings(models.language));
   conversation.warm_up();

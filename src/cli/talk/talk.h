@@ -35,7 +35,6 @@ class TalkCommand : public Command {
   bool push_to_talk_ = false;
   std::string keep_audio_;
   std::string system_;
-  double pause_s_ = 0.7;
   int64_t most_tokens_ = 300;
   SamplingOptions sampling_{.temperature = 0.7F, .top_k = 40, .top_p = 0.95F, .min_p = 0.05F};
   std::optional<uint64_t> seed_;

@@ -8,10 +8,14 @@
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "speech/window_queue.h"
+#include "talk/turns/sounded_end.h"
 
 namespace mynah::cli {
 
 namespace {
+
+// Silence that ends a turn where nothing hears how it sounds.
+constexpr double kUsualPause_s = 0.7;
 
 // Listens on a thread of its own: among the models' operations each frame would wait for its turn,
 // and the conversation's clock with it.
@@ -39,6 +43,19 @@ Result<std::string> language_code(const engine::OpenedRecognizer& opened,
   const auto windows = opened.recognizer->windows();
   return windows == nullptr ? language
                             : windows->model().header()->facts().language_asked(language);
+}
+
+Status open_end(const Context& context, const TalkWish& wish, TalkModels& models) {
+  if (!wish.pause_s) {
+    MYNAH_TRY(models.turns, engine::open_turn_scorer(surroundings_of(context)));
+  }
+  if (models.turns.scorer != nullptr) {
+    models.end =
+        std::make_unique<talk::SoundedEnd>(models.turns.scorer, end_of_turn_rule(wish.eagerness));
+  } else {
+    models.end = std::make_unique<talk::SilenceRule>(wish.pause_s.value_or(kUsualPause_s));
+  }
+  return {};
 }
 
 }  // namespace
@@ -92,6 +109,7 @@ Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish
   MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
   MYNAH_TRY(models.language, language_code(*recognizer, wish.language));
   MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer)));
+  MYNAH_TRY_STATUS(open_end(context, wish, models));
   MYNAH_TRY(models.voice, open_own_detector(context, wish.hear.vad_model));
   engine::SynthesizerWish speak = wish.speak;
   speak.voice = wish.spoken.voice.voice;

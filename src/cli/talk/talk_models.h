@@ -7,8 +7,11 @@
 
 #include "base/result.h"
 #include "cli/command/verb.h"
+#include "engine/turn_scorer.h"
+#include "speech/end_of_turn_rule.h"
 #include "speech/synthesizer.h"
 #include "talk/organs/local_organs.h"
+#include "talk/turns/end_rule.h"
 
 namespace mynah::cli {
 
@@ -19,6 +22,8 @@ struct TalkWish {
   engine::SynthesizerWish speak;
   SpeakOptions spoken;
   std::string language;  // that is heard, by code or name; "": each turn's own
+  Eagerness eagerness = Eagerness::Auto;
+  std::optional<double> pause_s;  // silence that ends turns, however they sound
 
   void fields(Fields& fields);
 };
@@ -31,6 +36,8 @@ struct TalkModels {
   std::unique_ptr<talk::Mind> mind;
   std::unique_ptr<talk::Mouth> mouth;
   std::string language;  // TalkWish's as a code
+  engine::OpenedTurnScorer turns;
+  std::unique_ptr<talk::EndRule> end;
 };
 
 // Refused as the engine refuses each of them, and a language that the model does not hear;

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/ascii.h"
 #include "server/http/json_members.h"
 #include "server/http/json_text.h"
+#include "server/realtime/known_names.h"
 #include "server/realtime/reply_wish.h"
 
 namespace mynah::server {
@@ -75,28 +75,6 @@ int silence_ms_of(Eagerness eagerness) {
     default:
       return 500;
   }
-}
-
-bool is_among(std::string_view names, std::string_view name) {
-  const auto words = split_words(names);
-  return std::ranges::find(words, name) != words.end();
-}
-
-// An object without what nobody knows, whose names are told.
-Json known_part(const Json& object, std::string_view known, const std::string& within,
-                std::vector<std::string>& unknown) {
-  if (!object.is_object()) {
-    return object;
-  }
-  Json part = Json::object();
-  for (const auto& [name, value] : object.items()) {
-    if (is_among(known, name)) {
-      part[name] = value;
-    } else {
-      unknown.push_back(within + name);
-    }
-  }
-  return part;
 }
 
 const FormatName& name_of(const SoundFormatWish& format) {

@@ -109,8 +109,7 @@ class Settings {
   SpeakingWish speaking_;
   bool tells_transcripts_ = true;
   bool writes_ = false;
-  bool replies_ = true;    // create_response
-  bool semantic_ = false;  // semantic_vad was asked for
+  bool replies_ = true;  // create_response
   bool hears_ends_ = false;
   std::vector<std::string> unknown_;              // of the last update, by their names
   Json transcription_told_;                       // as the client has it

@@ -183,9 +183,11 @@ void Conversation::follow_pause() {
   TurnPause pause{.silence_s = seconds_of(silence),
                   .spoken_s = seconds_of(watch_.voiced()),
                   .score = turn_->score,
-                  .text = std::nullopt};
+                  .text = std::nullopt,
+                  .language = {}};
   if (heard_all()) {
     pause.text = turn_->heard->text;
+    pause.language = turn_->heard->language;
   }
   if (!turn_->decided && parts_.end.is_over(pause)) {
     turn_->decided = now;
@@ -287,7 +289,7 @@ void Conversation::take_score(int64_t at, const Result<float>& score) {
   }
   turn_->scoring = false;
   if (score && !watch_.is_voice() && at > watch_.voice_ended()) {
-    turn_->score = *score;
+    turn_->score = std::min(*score, turn_->score.value_or(*score));
   } else if (!score && score.error().code != ErrorCode::Cancelled) {
     fail_organ({.organ = Organ::EndRule, .error = score.error()});
   }

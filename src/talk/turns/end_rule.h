@@ -14,10 +14,12 @@ namespace mynah::talk {
 struct TurnPause {
   double silence_s = 0;  // since his voice ended
   double spoken_s = 0;   // that he spoke before, pauses left out
-  // The newest EndRule::score() of this pause; none: there is none yet.
+  // The lowest EndRule::score() of this pause: what sounded as if it went on a moment ago did so
+  // whatever silence follows. None: there is none yet.
   std::optional<float> score;
   // What was heard of all that he said; none: it is not heard yet.
   std::optional<std::string> text;
+  std::string language;  // of that: ISO 639-1 code; "": unknown
 };
 
 class EndRule {

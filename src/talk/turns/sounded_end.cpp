@@ -1,0 +1,25 @@
+#include "talk/turns/sounded_end.h"
+
+#include <utility>
+
+namespace mynah::talk {
+
+SoundedEnd::SoundedEnd(std::shared_ptr<const TurnScorer> scorer, const EndOfTurnRule& rule)
+    : scorer_(std::move(scorer)), rule_(rule) {}
+
+Result<float> SoundedEnd::score(std::span<const float> samples, const std::stop_token& stop) {
+  if (stop.stop_requested()) {
+    return fail(ErrorCode::Cancelled, "the turn goes on");
+  }
+  return scorer_->score(samples);
+}
+
+bool SoundedEnd::is_over(const TurnPause& pause) const {
+  TurnMoment moment{.silence_s = pause.silence_s, .score = pause.score};
+  if (pause.text) {
+    moment.clause = clause_state(*pause.text, pause.language);
+  }
+  return rule_.end_at(moment).has_value();
+}
+
+}  // namespace mynah::talk
