@@ -17,15 +17,19 @@ from checks import ROOT, SENTENCE, SHARED, WEIGHTS, SKIPPED, Checks, environment
 # What the doctor finds is this machine's.
 NOT_HERE = ("./dev", "mynah pull", "mynah import", "mynah doctor .venv", "mynah doctor try")
 FINDS = ("mynah doctor",)
-# Wants somebody at a terminal.
-AT_A_TERMINAL = ("mynah chat",)
+# Wants somebody at a terminal, or at a microphone.
+AT_A_TERMINAL = ("mynah chat", "mynah talk")
 VOICES = SHARED / "weights/kokoro-voices"
-# What a pipe of the README begins or ends with, where this machine lacks it.
+# What a pipe of the README begins or ends with: this machine may lack it, or a loudspeaker.
 STAND_INS = {"fortune": "echo 'You will hear from a bird.'", "aplay": "exec wc -c"}
-MADE = ("texts/*", "*.vtt", "*.svg", "notes.*", "book.*", "sounds/*")
-SPEAKS = re.compile(r"\bmynah (speak|voices|phonemes)\b")
+MADE = ("texts/*", "*.vtt", "reply.wav", "*.svg", "notes.*", "book.*", "sounds/*")
+SPEAKS = re.compile(r"\bmynah (speak|voices|phonemes|talk)\b")
 THINKER = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 EMBEDDER = WEIGHTS / "minilm"
+TURNS = WEIGHTS / "smart_turn/smart-turn-v3.2-cpu.onnx"
+WAKE = WEIGHTS / "wake/okay_nabu.tflite"
+# Says nothing where nothing is found.
+MAY_BE_SILENT = ("mynah wake",)
 
 
 def lines_of(text):
@@ -56,7 +60,7 @@ def write_book(path):
 def lay_out(folder):
     """The recordings that the README speaks of, all of the same sentence, and the texts that it speaks."""
     (folder / "recordings").mkdir()
-    for name in ("talk.m4a", "talk.flac", "film.mkv", "recordings/one.wav", "recordings/two.mp3"):
+    for name in ("talk.m4a", "talk.flac", "film.mkv", "recordings/one.wav", "recordings/two.mp3", "question.wav", "kitchen.wav"):
         subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", SENTENCE, folder / name], check=True, stdin=subprocess.DEVNULL)
     (folder / "transcripts.tsv").write_text("clip\tlang\ttext\ntalk.flac\ten\thello\n")
     (folder / "notes.md").write_text("# Notes\n\nA bird *sings*.\n")
@@ -70,9 +74,8 @@ def lay_out(folder):
     (folder / "notes.md").write_text("# Notes\n\nA bird *sings* twice.\n")
     (folder / "stand-ins").mkdir()
     for name, does in STAND_INS.items():
-        if not shutil.which(name):
-            (folder / "stand-ins" / name).write_text(f"#!/bin/sh\n{does}\n")
-            (folder / "stand-ins" / name).chmod(0o755)
+        (folder / "stand-ins" / name).write_text(f"#!/bin/sh\n{does}\n")
+        (folder / "stand-ins" / name).chmod(0o755)
 
 
 def main():
@@ -86,7 +89,7 @@ def main():
         folder = pathlib.Path(home)
         env = environment(folder)
         lay_out(folder)
-        env["PATH"] = f"{program.resolve().parent}:{env['PATH']}:{folder / 'stand-ins'}"
+        env["PATH"] = f"{program.resolve().parent}:{folder / 'stand-ins'}:{env['PATH']}"
         for model, name in (("tiny.en", "tiny.en"), ("silero/silero_vad.onnx", "silero"), ("kokoro/kokoro.onnx", "kokoro")):
             checks.ended(f"import {name}", run(env, program, "import", WEIGHTS / model, "--name", name), 0)
         for set_of_files in ("phonemes", "hibari"):
@@ -94,6 +97,9 @@ def main():
         if THINKER.exists():
             checks.ended("import smollm2", run(env, program, "import", THINKER, "--name", "smollm2"), 0)
             env["MYNAH_MAX_TOKENS"] = "40"  # a small model may never end
+        for path, name in ((TURNS, "smart-turn"), (WAKE, "okay-nabu")):
+            if path.exists():
+                checks.ended(f"import {name}", run(env, program, "import", path, "--name", name), 0)
         if EMBEDDER.is_dir():
             checks.ended("import minilm", run(env, program, "import", EMBEDDER, "--name", "minilm"), 0)
         if VOICES.is_dir():
@@ -101,7 +107,7 @@ def main():
         for line in lines_of((ROOT / "README.md").read_text()):
             if line.startswith(NOT_HERE) or line in AT_A_TERMINAL:
                 continue
-            lacks = [model for verb, model in (("mynah chat", THINKER), ("mynah embed", EMBEDDER)) if verb in line and not model.exists()]
+            lacks = [model for verb, model in (("mynah chat", THINKER), ("mynah talk", THINKER), ("mynah embed", EMBEDDER), ("mynah wake", WAKE)) if verb in line and not model.exists()]
             if lacks:
                 checks.skip(line, f"no {lacks[0]}")
                 continue
@@ -113,12 +119,13 @@ def main():
                 continue
             result = run(env, "bash", "-o", "pipefail", "-c", line, cwd=folder, errors="replace")  # a WAV is no text
             checks.ended(line, result, result.returncode if line in FINDS and result.returncode == 3 else 0)
-            if not result.stdout and not set(line.split()) & {"-o", "--output-beside"}:
+            if not result.stdout and not set(line.split()) & {"-o", "--output-beside"} and not line.startswith(MAY_BE_SILENT):
                 checks.add(f"{line}: says something", "nothing on standard output")
         made = {str(path.relative_to(folder)) for pattern in MADE for path in folder.glob(pattern)}
         wanted = {"texts/one.srt", "texts/one.json", "texts/two.srt", "texts/two.json", "film.mkv.vtt", "talk.svg"}
         if VOICES.is_dir():
             wanted |= {"notes.mp3", "notes.srt", "book.m4b", "sounds/0002.wav"}
+            wanted |= {"reply.wav"} if THINKER.exists() else set()
         checks.add("the files it says are made", None if wanted <= made else f"wanted {wanted}, found {made}")
     checks.close()
 
