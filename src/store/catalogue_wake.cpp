@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "store/catalogue_speech.h"
 
@@ -19,6 +21,10 @@ struct PinnedWord {
 CatalogueEntry word_entry(const PinnedWord& word) {
   std::string name = word.file;
   std::ranges::replace(name, '_', '-');
+  std::vector<std::string> aliases;
+  if (name != word.file) {
+    aliases.push_back(word.file);
+  }
   const std::string path = "pymicro_wakeword/models/" + word.file;
   return {.name = name,
           .family = std::string(kWakeFamily),
@@ -26,7 +32,7 @@ CatalogueEntry word_entry(const PinnedWord& word) {
           .licence = "Apache-2.0",
           .licence_url = "https://github.com/esphome/micro-wake-word-models/blob/main/LICENSE",
           .download_bytes = 2 * kMegabyte,
-          .aliases = {word.file},
+          .aliases = std::move(aliases),
           .sources = {WheelSource{
               .package = "pymicro-wakeword",
               .version = "2.5.0",

@@ -56,8 +56,8 @@ void WakeCommand::fields(Fields& fields) {
       .completes(Complete::Models);
   fields.option("cutoff", "P", options_.cutoff,
                 "A word is there above this mean probability; 0: what each word's own file says.");
-  fields.option("refractory-s", "S", options_.refractory_s,
-                "So long after a word no other of its kind is told.");
+  fields.time("refractory-s", options_.refractory_s,
+              "So long after a word no other of its kind is told.");
   recording_.fields(fields);
   fields.section("Output");
   fields

@@ -36,6 +36,15 @@ Result<SoundFormat> format_of(const std::string& out) {
   return sound.format_of();
 }
 
+talk::TalkParts parts_of(TalkModels& models, talk::Workers& workers) {
+  return {.voice = models.voice,
+          .ear = *models.ear,
+          .mind = *models.mind,
+          .mouth = *models.mouth,
+          .end = *models.end,
+          .workers = workers};
+}
+
 }  // namespace
 
 void TalkCommand::fields(Fields& fields) {
@@ -162,13 +171,7 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
   talk::ThreadWorkers workers;
-  talk::Conversation conversation({.voice = models.voice,
-                                   .ear = *models.ear,
-                                   .mind = *models.mind,
-                                   .mouth = *models.mouth,
-                                   .end = *models.end,
-                                   .workers = workers},
-                                  settings(models.language));
+  talk::Conversation conversation(parts_of(models, workers), settings(models.language));
   conversation.warm_up();
   FileTalk talk{.conversation = conversation,
                 .source = source,
@@ -215,13 +218,7 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
   talk::ThreadWorkers workers;
-  talk::Conversation conversation({.voice = models.voice,
-                                   .ear = *models.ear,
-                                   .mind = *models.mind,
-                                   .mouth = *models.mouth,
-                                   .end = *models.end,
-                                   .workers = workers},
-                                  settings(models.language));
+  talk::Conversation conversation(parts_of(models, workers), settings(models.language));
   conversation.warm_up();
   std::unique_ptr<TalkScreen> screen;
   if (!context.json && context.in.is_terminal() && context.out.is_terminal()) {
