@@ -73,5 +73,5 @@ class WakeChecks:
 
     def check_words_that_are_not_here_are_refused(self):
         for names in (["hey_nobody"], ["/etc/passwd"], ["../alexa"]):
-            told = self.heard(self.said("Hello."), names)
+            told = self.heard([], names)  # at once: no sound is waited for, and the connection ends
             assert told.type == "error" and "/etc" not in told.data["text"], told.data
