@@ -44,7 +44,7 @@ class OracleArrays {
     const StoredTensor* const found = file_.find(name);
     EXPECT_NE(found, nullptr) << name;
     std::vector<T> result(found == nullptr ? 0 : found->bytes.size() / sizeof(T));
-    if (found != nullptr) {
+    if (!result.empty()) {
       std::memcpy(result.data(), found->bytes.data(), found->bytes.size());
     }
     return result;
