@@ -202,8 +202,9 @@ Status McpSession::wait(Pending& pending, const Wish& wish) {
     if (!there && !pending.is_over) {
       return there;
     }
-    woken_.wait_until(lock, wish.stop, std::min(pending.deadline, Clock::now() + kLook),
-                      [&] { return pending.is_over; });
+    // A copy: what is waited for is read without the lock, and progress moves the deadline.
+    const Clock::time_point until = std::min(pending.deadline, Clock::now() + kLook);
+    woken_.wait_until(lock, wish.stop, until, [&] { return pending.is_over; });
   }
   return {};
 }
