@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "audio/byte_sink.h"
+#include "audio/echo/power.h"
 #include "audio/plain_writer.h"
 
 namespace mynah::bench {
@@ -25,14 +26,6 @@ constexpr int64_t kAround = 8000;
 
 // Somebody may be heard this long after they ended: in the room's tail.
 constexpr int64_t kTail = 9600;
-
-double power(std::span<const float> samples) {
-  double sum = 0;
-  for (const float sample : samples) {
-    sum += static_cast<double>(sample) * sample;
-  }
-  return sum / static_cast<double>(std::max<size_t>(1, samples.size()));
-}
 
 double decibels(double ratio) {
   return 10 * std::log10(std::max(ratio, 1e-12));
@@ -104,9 +97,9 @@ Result<Json> judge(const nlohmann::json& line, const VoiceDetector& voice,
       // Alone, and after the filter had ten seconds.
       if (at > 10 * static_cast<int64_t>(kRate_hz) && !at_time(conversation.near(), at, kTail) &&
           at_time(conversation.far(), at, 0)) {
-        score.echo_power += power(room.captured);
-        score.left_power += power(frame.cleaned);
-        score.quiet_power += power(frame.quieted);
+        score.echo_power += echo::power(room.captured);
+        score.left_power += echo::power(frame.cleaned);
+        score.quiet_power += echo::power(frame.quieted);
       }
       const Said* playing = at_time(conversation.far(), at, 0);
       if (playing == nullptr) {
@@ -121,7 +114,7 @@ Result<Json> judge(const nlohmann::json& line, const VoiceDetector& voice,
     const echo::EchoFacts& facts = canceller.facts();
     const NearVoice::Frame seen{.ms = 1000 * voice.frame_s(),
                                 .probability = probabilities.empty() ? 0 : probabilities[0],
-                                .level_db = decibels(power(frame)),
+                                .level_db = decibels(echo::power(frame)),
                                 .far_active = facts.far_active,
                                 .settled = facts.settled,
                                 .inaudible = facts.inaudible,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "audio/echo/power.h"
 #include "base/check.h"
 
 namespace mynah::echo {
@@ -45,14 +46,6 @@ constexpr double kGate = 6;
 
 // So many of these in a row, near each other, are another path.
 constexpr size_t kOthersForAnother = 4;
-
-double power(std::span<const float> samples) {
-  double sum = 0;
-  for (const float sample : samples) {
-    sum += static_cast<double>(sample) * sample;
-  }
-  return sum / static_cast<double>(samples.size());
-}
 
 void append(std::vector<float>& last, std::span<const float> samples) {
   std::shift_left(last.begin(), last.end(), static_cast<ptrdiff_t>(samples.size()));

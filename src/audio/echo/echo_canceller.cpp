@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audio/echo/power.h"
 #include "base/check.h"
 
 namespace mynah::echo {
@@ -52,14 +53,6 @@ constexpr double kUsualAtFirst_db = 0;
 // Frames of the far end until the filter knows the room, more or less, and until it does.
 constexpr int64_t kLearning = 100;
 constexpr int64_t kSettled = 250;
-
-double power_of(std::span<const float> samples) {
-  double sum = 0;
-  for (const float sample : samples) {
-    sum += static_cast<double>(sample) * sample;
-  }
-  return sum / static_cast<double>(samples.size());
-}
 
 double decibels(double ratio) {
   return 10 * std::log10(std::max(ratio, 1e-12));
@@ -129,7 +122,7 @@ CleanFrame EchoCanceller::frame(std::span<const float> captured) {
   for (size_t i = 0; i < kFrame; ++i) {
     nominal[i] = played_.at((begin + static_cast<double>(i) - kBehind) * ratio_);
   }
-  since_played_ = power_of(nominal) > kPlayedPower
+  since_played_ = power(nominal) > kPlayedPower
                       ? 0
                       : std::min(since_played_ + static_cast<int64_t>(kFrame), kLasts);
   const bool another = finder_.push(captured, nominal);
@@ -200,9 +193,9 @@ void EchoCanceller::judge(std::span<const float> captured, const CleanFrame& fra
     taken[i] = captured[i] - frame.cleaned[i];
   }
   const auto follow = [](double& average, double value) { average += kSmooth * (value - average); };
-  follow(echo_power_, power_of(taken));
-  follow(left_power_, power_of(frame.cleaned));
-  follow(captured_power_, power_of(captured));
+  follow(echo_power_, power(taken));
+  follow(left_power_, power(frame.cleaned));
+  follow(captured_power_, power(captured));
   facts_.settled = lag_ && aligned_frames_ >= kSettled;
   facts_.excess_db = 0;
   if (!lag_ || !facts_.far_active) {
@@ -210,7 +203,7 @@ void EchoCanceller::judge(std::span<const float> captured, const CleanFrame& fra
   }
   const double left_db = decibels(left_power_ / std::max(echo_power_, 1e-10));
   facts_.excess_db = left_db - usual_left_db_;
-  if (power_of(reference) > kPlayedPower) {
+  if (power(reference) > kPlayedPower) {
     ++aligned_frames_;
     const double pace = aligned_frames_ < kLearning ? 10 * kUsualPace_db : kUsualPace_db;
     usual_left_db_ += left_db > usual_left_db_ ? pace * kUsualShare : -pace * (1 - kUsualShare);
