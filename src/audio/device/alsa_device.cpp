@@ -1,7 +1,6 @@
 #include "audio/device/alsa_device.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -11,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "audio/device/alsa_pcm.h"
-#include "audio/device/duplex.h"
+#include "audio/device/duplex_device.h"
 
 namespace mynah {
 namespace {
@@ -26,10 +25,10 @@ constexpr double kTellS = 0.05;
 constexpr double kFastest = 1.001;
 constexpr double kAheadS = 0.1;
 
-class AlsaDevice final : public SoundDevice {
+class AlsaDevice final : public DuplexDevice {
  public:
   AlsaDevice(std::string microphone, std::string loudspeaker, int playback_hz)
-      : duplex_(playback_hz) {
+      : DuplexDevice(playback_hz) {
     microphone_.name = std::move(microphone);
     loudspeaker_.name = std::move(loudspeaker);
   }
@@ -37,28 +36,12 @@ class AlsaDevice final : public SoundDevice {
   Status start() {
     MYNAH_TRY_STATUS(open_end(loudspeaker_, AlsaPcm::Direction::Playback));
     MYNAH_TRY_STATUS(open_end(microphone_, AlsaPcm::Direction::Capture));
-    duplex_.tell(SoundNews::Kind::Opened,
-                 fmt::format("alsa:{} is heard, the voice plays on alsa:{}", microphone_.name,
-                             loudspeaker_.name));
+    duplex().tell(SoundNews::Kind::Opened,
+                  fmt::format("alsa:{} is heard, the voice plays on alsa:{}", microphone_.name,
+                              loudspeaker_.name));
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
     return {};
   }
-
-  Result<SoundFrame> next(std::stop_token stop) override { return duplex_.next(std::move(stop)); }
-
-  std::vector<SoundNews> take_news() override { return duplex_.take_news(); }
-
-  int64_t play(std::span<const float> voice) override { return duplex_.play(voice); }
-
-  void pause(bool paused) override { duplex_.pause(paused); }
-
-  int64_t drop() override { return duplex_.drop(); }
-
-  void mute(bool muted) override { muted_ = muted; }
-
-  [[nodiscard]] SoundState state() const override { return duplex_.state(steady_s()); }
-
-  [[nodiscard]] int playback_hz() const override { return duplex_.playback_hz(); }
 
  private:
   struct End {
@@ -79,8 +62,6 @@ class AlsaDevice final : public SoundDevice {
   // How many samples an end may have moved by now.
   [[nodiscard]] int64_t allowed(const End& end, int rate_hz) const;
 
-  Duplex duplex_;
-  std::atomic<bool> muted_ = false;
   End microphone_;
   End loudspeaker_;
   std::vector<float> samples_;
@@ -90,14 +71,14 @@ class AlsaDevice final : public SoundDevice {
 void AlsaDevice::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     keep(loudspeaker_, AlsaPcm::Direction::Playback);
-    if (muted_) {
-      if (microphone_.pcm || duplex_.state(steady_s()).listening != Listening::Muted) {
+    if (is_muted()) {
+      if (microphone_.pcm || duplex().state(steady_s()).listening != Listening::Muted) {
         close_end(microphone_, AlsaPcm::Direction::Capture, Listening::Muted);
       }
     } else {
       keep(microphone_, AlsaPcm::Direction::Capture);
     }
-    duplex_.time_is(steady_s());
+    duplex().time_is(steady_s());
     std::this_thread::sleep_for(kAlsaTurn);
   }
 }
@@ -105,7 +86,7 @@ void AlsaDevice::run(const std::stop_token& stop) {
 Status AlsaDevice::open_end(End& end, AlsaPcm::Direction direction) {
   const bool plays = direction == AlsaPcm::Direction::Playback;
   MYNAH_TRY(AlsaPcm pcm,
-            AlsaPcm::open(end.name, direction, plays ? duplex_.playback_hz() : kHeardHz,
+            AlsaPcm::open(end.name, direction, plays ? duplex().playback_hz() : kHeardHz,
                           plays ? kPlaybackMs : kBufferMs));
   end.pcm.emplace(std::move(pcm));
   end.began_s = steady_s();
@@ -114,16 +95,16 @@ Status AlsaDevice::open_end(End& end, AlsaPcm::Direction direction) {
   told.system = "alsa";
   told.name = end.name;
   told.title = "alsa:" + end.name;
-  plays ? duplex_.playback_begins(std::move(told))
-        : duplex_.capture_begins(std::move(told), end.began_s);
+  plays ? duplex().playback_begins(std::move(told))
+        : duplex().capture_begins(std::move(told), end.began_s);
   return {};
 }
 
 void AlsaDevice::close_end(End& end, AlsaPcm::Direction direction, Listening listening) {
   end.pcm.reset();
   end.retry_at_s = 0;
-  direction == AlsaPcm::Direction::Playback ? duplex_.playback_ends(steady_s())
-                                            : duplex_.capture_ends(listening, steady_s());
+  direction == AlsaPcm::Direction::Playback ? duplex().playback_ends(steady_s())
+                                            : duplex().capture_ends(listening, steady_s());
 }
 
 void AlsaDevice::keep(End& end, AlsaPcm::Direction direction) {
@@ -137,19 +118,19 @@ void AlsaDevice::keep(End& end, AlsaPcm::Direction direction) {
       return;
     }
     if (std::exchange(end.waiting, false)) {
-      duplex_.tell(SoundNews::Kind::Returned, fmt::format("alsa:{} is back", end.name));
+      duplex().tell(SoundNews::Kind::Returned, fmt::format("alsa:{} is back", end.name));
     }
   }
   const Status served = plays ? serve_loudspeaker() : serve_microphone();
   for (int xruns = end.pcm->take_xruns(); xruns > 0; --xruns) {
-    plays ? duplex_.playback_late() : duplex_.capture_late();
+    plays ? duplex().playback_late() : duplex().capture_late();
   }
   if (!served) {
     close_end(end, direction, Listening::Away);
     end.retry_at_s = steady_s() + kAlsaRetryS;
     end.waiting = true;
-    duplex_.tell(SoundNews::Kind::Waiting, fmt::format("alsa:{} is gone ({}): waiting for it",
-                                                       end.name, served.error().message));
+    duplex().tell(SoundNews::Kind::Waiting, fmt::format("alsa:{} is gone ({}): waiting for it",
+                                                        end.name, served.error().message));
   }
 }
 
@@ -161,14 +142,14 @@ int64_t AlsaDevice::allowed(const End& end, int rate_hz) const {
 Status AlsaDevice::serve_loudspeaker() {
   AlsaPcm& pcm = *loudspeaker_.pcm;
   MYNAH_TRY(const int64_t room, pcm.ready());
-  const int rate_hz = duplex_.playback_hz();
+  const int rate_hz = duplex().playback_hz();
   // A buffer may be longer than was asked for.
   const int64_t waiting = std::max<int64_t>(pcm.buffer() - room, 0);
   const int64_t wanted = static_cast<int64_t>(rate_hz) * kPlaybackMs / 1000 - waiting;
   const int64_t count = std::min({room, wanted, allowed(loudspeaker_, rate_hz)});
   if (count > 0) {
     samples_.resize(static_cast<size_t>(count));
-    duplex_.pull(samples_);
+    duplex().pull(samples_);
     for (std::span<const float> rest = samples_; !rest.empty();) {
       MYNAH_TRY(const size_t written, pcm.write(rest));
       rest = rest.subspan(written);
@@ -177,8 +158,8 @@ Status AlsaDevice::serve_loudspeaker() {
   if (const double now_s = steady_s(); now_s >= loudspeaker_.tell_at_s) {
     loudspeaker_.tell_at_s = now_s + kTellS;
     const int64_t delay = pcm.delay();
-    duplex_.playback_stood(now_s, static_cast<double>(pcm.position() - delay),
-                           static_cast<double>(delay) / rate_hz);
+    duplex().playback_stood(now_s, static_cast<double>(pcm.position() - delay),
+                            static_cast<double>(delay) / rate_hz);
   }
   return {};
 }
@@ -190,13 +171,13 @@ Status AlsaDevice::serve_microphone() {
   if (const double now_s = steady_s(); now_s >= microphone_.tell_at_s) {
     microphone_.tell_at_s = now_s + kTellS;
     const int64_t delay = std::max(pcm.delay(), count);
-    duplex_.capture_stood(now_s, static_cast<double>(pcm.position() + delay),
-                          static_cast<double>(delay) / kHeardHz);
+    duplex().capture_stood(now_s, static_cast<double>(pcm.position() + delay),
+                           static_cast<double>(delay) / kHeardHz);
   }
   if (count > 0) {
     samples_.resize(static_cast<size_t>(count));
     MYNAH_TRY(const size_t taken, pcm.read(samples_));
-    duplex_.captured(std::span(samples_).first(taken), steady_s());
+    duplex().captured(std::span(samples_).first(taken), steady_s());
   }
   return {};
 }

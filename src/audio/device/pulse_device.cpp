@@ -1,6 +1,5 @@
 #include "audio/device/pulse_device.h"
 
-#include <atomic>
 #include <chrono>
 #include <future>
 #include <optional>
@@ -11,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "audio/device/duplex.h"
+#include "audio/device/duplex_device.h"
 #include "audio/device/pulse_connection.h"
 #include "audio/device/pulse_streams.h"
 
@@ -38,11 +37,11 @@ std::string missing_text(PulseConnection& connection, bool microphone, const std
              : fmt::format("the sound server has no {} called {}; it has: {}", what, name, found);
 }
 
-class PulseDevice final : public SoundDevice {
+class PulseDevice final : public DuplexDevice {
  public:
   PulseDevice(const PulseApi& api, std::string microphone, std::string loudspeaker,
               const SoundOptions& options)
-      : api_(api), server_(options.server), duplex_(options.playback_hz) {
+      : DuplexDevice(options.playback_hz), api_(api), server_(options.server) {
     microphone_.device = std::move(microphone);
     loudspeaker_.device = std::move(loudspeaker);
   }
@@ -53,22 +52,6 @@ class PulseDevice final : public SoundDevice {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
     return opened.get();
   }
-
-  Result<SoundFrame> next(std::stop_token stop) override { return duplex_.next(std::move(stop)); }
-
-  std::vector<SoundNews> take_news() override { return duplex_.take_news(); }
-
-  int64_t play(std::span<const float> voice) override { return duplex_.play(voice); }
-
-  void pause(bool paused) override { duplex_.pause(paused); }
-
-  int64_t drop() override { return duplex_.drop(); }
-
-  void mute(bool muted) override { muted_ = muted; }
-
-  [[nodiscard]] SoundState state() const override { return duplex_.state(steady_s()); }
-
-  [[nodiscard]] int playback_hz() const override { return duplex_.playback_hz(); }
 
  private:
   // One of both ends, as the thread keeps it.
@@ -91,8 +74,6 @@ class PulseDevice final : public SoundDevice {
 
   PulseApi api_;
   std::string server_;
-  Duplex duplex_;
-  std::atomic<bool> muted_ = false;
 
   // Of the thread alone.
   std::unique_ptr<PulseConnection> connection_;
@@ -112,7 +93,7 @@ void PulseDevice::run(const std::stop_token& stop) {
   began_s_ = steady_s();
   const auto tick = [this] {
     if (settled_) {
-      duplex_.time_is(steady_s());
+      duplex().time_is(steady_s());
     }
   };
   while (!stop.stop_requested()) {
@@ -151,10 +132,10 @@ void PulseDevice::serve_streams() {
     return;
   }
   keep(loudspeaker_, PulseStream::Direction::Playback);
-  if (muted_) {
-    if (microphone_.stream != nullptr || duplex_.state(steady_s()).listening == Listening::Away) {
+  if (is_muted()) {
+    if (microphone_.stream != nullptr || duplex().state(steady_s()).listening == Listening::Away) {
       end_stream(microphone_, PulseStream::Direction::Capture);
-      duplex_.capture_ends(Listening::Muted, steady_s());
+      duplex().capture_ends(Listening::Muted, steady_s());
       microphone_.retry_at_s = 0;
     }
   } else {
@@ -180,7 +161,7 @@ void PulseDevice::keep(End& end, PulseStream::Direction direction) {
   if (end.stream == nullptr) {
     if (steady_s() >= end.retry_at_s) {
       end.retry_at_s = steady_s() + kRetryS;
-      end.stream = std::make_unique<PulseStream>(*connection_, duplex_, direction, end.device);
+      end.stream = std::make_unique<PulseStream>(*connection_, duplex(), direction, end.device);
     }
     return;
   }
@@ -194,7 +175,7 @@ void PulseDevice::keep(End& end, PulseStream::Direction direction) {
     away(end, direction, reason);
   } else if (end.waiting && end.stream->ready()) {
     end.waiting = false;
-    duplex_.tell(
+    duplex().tell(
         SoundNews::Kind::Returned,
         fmt::format("the {} is back: {}",
                     direction == PulseStream::Direction::Capture ? "microphone" : "loudspeaker",
@@ -204,8 +185,9 @@ void PulseDevice::keep(End& end, PulseStream::Direction direction) {
 
 void PulseDevice::end_stream(End& end, PulseStream::Direction direction) {
   end.stream.reset();
-  direction == PulseStream::Direction::Playback ? duplex_.playback_ends(steady_s())
-                                                : duplex_.capture_ends(Listening::Away, steady_s());
+  direction == PulseStream::Direction::Playback
+      ? duplex().playback_ends(steady_s())
+      : duplex().capture_ends(Listening::Away, steady_s());
 }
 
 void PulseDevice::away(End& end, PulseStream::Direction direction, const std::string& reason) {
@@ -216,7 +198,7 @@ void PulseDevice::away(End& end, PulseStream::Direction direction, const std::st
     return;
   }
   if (!std::exchange(end.waiting, true)) {
-    duplex_.tell(
+    duplex().tell(
         SoundNews::Kind::Waiting,
         fmt::format("the {} is gone ({}): waiting for {}",
                     direction == PulseStream::Direction::Capture ? "microphone" : "loudspeaker",
@@ -228,8 +210,8 @@ void PulseDevice::lose_server() {
   const std::string reason = connection_->error();
   end_stream(loudspeaker_, PulseStream::Direction::Playback);
   end_stream(microphone_, PulseStream::Direction::Capture);
-  if (muted_) {
-    duplex_.capture_ends(Listening::Muted, steady_s());
+  if (is_muted()) {
+    duplex().capture_ends(Listening::Muted, steady_s());
   }
   connection_.reset();
   connect_at_s_ = steady_s() + kRetryS;
@@ -237,8 +219,8 @@ void PulseDevice::lose_server() {
     end->retry_at_s = 0;
     end->waiting = true;
   }
-  duplex_.tell(SoundNews::Kind::Waiting,
-               fmt::format("the sound server is gone ({}): waiting for it", reason));
+  duplex().tell(SoundNews::Kind::Waiting,
+                fmt::format("the sound server is gone ({}): waiting for it", reason));
 }
 
 // Both ends flow for the first time, or they do not in time.
@@ -249,9 +231,9 @@ void PulseDevice::settle_opening() {
   const auto flows = [](const End& end) { return end.stream != nullptr && end.stream->ready(); };
   if (flows(microphone_) && flows(loudspeaker_)) {
     settled_ = true;
-    duplex_.tell(SoundNews::Kind::Opened,
-                 fmt::format("{} is heard, the voice plays on {}", microphone_.stream->title(),
-                             loudspeaker_.stream->title()));
+    duplex().tell(SoundNews::Kind::Opened,
+                  fmt::format("{} is heard, the voice plays on {}", microphone_.stream->title(),
+                              loudspeaker_.stream->title()));
     opened_.set_value({});
   } else if (steady_s() > began_s_ + kOpenLimitS) {
     settled_ = true;
