@@ -94,6 +94,24 @@ TEST_F(InterruptionTest, AfterMhmItGoesOnFromTheWordWhereItStopped) {
   EXPECT_EQ(words, expected);
 }
 
+TEST_F(InterruptionTest, AListenersWordThatIsDrawnOutStopsNothing) {
+  begin_speech();
+  say("mhm", 1);
+  wait(4);
+  ASSERT_EQ(all(Kind::WentOn).size(), all(Kind::Held).size());
+  EXPECT_THAT(texts(Kind::Heard), ElementsAre("hello"));
+  EXPECT_FALSE(all(Kind::Said)[0].interrupted);
+}
+
+TEST_F(InterruptionTest, WordsBehindAListenersWordStopIt) {
+  begin_speech();
+  say("mhm", 0.8);
+  say("wait", 0.3);
+  wait(3);
+  EXPECT_THAT(texts(Kind::Heard), ElementsAre("hello", "mhm wait"));
+  EXPECT_TRUE(all(Kind::Said)[0].interrupted);
+}
+
 TEST_F(InterruptionTest, AKnockHoldsNothing) {
   begin_speech();
   say("", 0.04);

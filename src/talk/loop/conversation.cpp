@@ -216,6 +216,7 @@ void Conversation::hear() {
   turn_->hearing.emplace();
   turn_->hearing->number = ++hearings_;
   turn_->hearing->until = now;
+  turn_->hearing->voiced = watch_.voiced();
   turn_->asked_until = now;
   const auto samples = watch_.samples(watch_.begin(), now);
   HearWish wish{.language = settings_.language,
@@ -239,6 +240,7 @@ void Conversation::take_heard(uint64_t number, Result<HeardText> heard, double e
     return;  // nobody waits for it any more
   }
   const int64_t until = turn_->hearing->until;
+  const int64_t voiced = turn_->hearing->voiced;
   turn_->hearing.reset();
   if (!heard) {
     fail_organ({.organ = Organ::Ear, .error = heard.error()});
@@ -247,6 +249,7 @@ void Conversation::take_heard(uint64_t number, Result<HeardText> heard, double e
   }
   turn_->heard = std::move(*heard);
   turn_->heard_until = until;
+  turn_->heard_voiced = voiced;
   turn_->is_echo = speaking_ && is_own(*turn_->heard, speaking_->played());
   turn_->times.ear_ms = ear_ms;
   turn_->times.heard_ms = ms_since(watch_.voice_ended());
@@ -381,10 +384,12 @@ void Conversation::follow_interruption() {
                     .is_voice = watch_.is_voice(),
                     .said = std::nullopt,
                     .said_all = heard_all(),
+                    .listened = 0,
                     .voice_counts = voice_may_interrupt() && !turn_->is_echo};
   if (turn_->heard) {
     speech.said =
         turn_->is_echo ? SaidOver::Nothing : said_over(turn_->heard->text, turn_->heard->language);
+    speech.listened = speech.said == SaidOver::Listening ? turn_->heard_voiced : 0;
   }
   switch (turn_->over->look(speech)) {
     case Interruption::Act::None:

@@ -14,7 +14,8 @@ namespace mynah::talk {
 // What was asked of the ear.
 struct AskedText {
   uint64_t number = 0;
-  int64_t until = 0;  // sample
+  int64_t until = 0;   // sample
+  int64_t voiced = 0;  // samples with a voice until then
   std::stop_source stop;
 };
 
@@ -22,6 +23,7 @@ struct AskedText {
 struct UserTurn {
   std::optional<AskedText> hearing;  // under way
   int64_t heard_until = 0;           // of what `heard` is the text
+  int64_t heard_voiced = 0;          // samples with a voice until then
   std::optional<HeardText> heard;
   int64_t asked_until = 0;         // of what a text was asked for last
   int64_t went_on_seen = 0;        // VoiceWatch::went_on() that was looked at

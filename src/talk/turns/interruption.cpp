@@ -1,10 +1,12 @@
 #include "talk/turns/interruption.h"
 
+#include <algorithm>
+
 namespace mynah::talk {
 
 Interruption::Act Interruption::look(const OverSpeech& speech) {
   const bool says_words = speech.said == SaidOver::Words || speech.said == SaidOver::Stop;
-  const int64_t voiced = speech.voiced - passed_over_;
+  const int64_t voiced = speech.voiced - std::max(passed_over_, speech.listened);
   if (says_words || (speech.voice_counts && voiced >= times_.stop)) {
     held_since_.reset();
     return Act::Stop;

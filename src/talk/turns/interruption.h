@@ -28,6 +28,7 @@ struct OverSpeech {
   // What was said, as far as it was heard.
   std::optional<SaidOver> said;
   bool said_all = false;  // all that was said so far is heard
+  int64_t listened = 0;   // of `voiced`, what was heard to be nothing but a listener's words
   // Whether a voice alone may interrupt: not while the echo canceller learns.
   bool voice_counts = true;
 };
