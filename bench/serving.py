@@ -24,6 +24,7 @@ SPEECH = {
     "english-phonemes": f"{WEIGHTS}/phonemes",
     "hibari": f"{WEIGHTS}/hibari/hibari.onnx",
     "joe": JOE,
+    "smart-turn": f"{WEIGHTS}/smart_turn/smart-turn-v3.2-cpu.onnx",
 }
 HEARING = ["--model", f"{WEIGHTS}/tiny.en", "--vad-model", f"{WEIGHTS}/silero/silero_vad_16k_op15.onnx", "--device", "cpu"]
 
