@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "audio/device/play_queue.h"
-#include "audio/device/sinc_reader.h"
+#include "audio/sinc_reader.h"
 #include "audio/device/sound_device.h"
 #include "audio/device/stream_clock.h"
 

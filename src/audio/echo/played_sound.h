@@ -5,10 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "audio/sinc_reader.h"
+
 namespace mynah::echo {
 
 // The last seconds of a signal, which is 0 before its first sample. What is read has the
-// frequencies that both rates have: a windowed sinc (Kaiser, beta 9: images are 90 dB below).
+// frequencies that both rates have (SincReader).
 class PlayedSound {
  public:
   // `ratio`: samples of it for one that is read, such as 24000 / 16000; `seconds` of it are kept.
@@ -21,17 +23,14 @@ class PlayedSound {
   [[nodiscard]] float at(double position) const;
 
   // Positions below need nothing that did not come yet.
-  [[nodiscard]] double readable() const { return static_cast<double>(written_ - half_width_); }
+  [[nodiscard]] double readable() const { return static_cast<double>(written_ - reader_.reach()); }
 
   [[nodiscard]] int64_t written() const { return written_; }
 
  private:
-  // Samples to either side that a value is made of.
-  int64_t half_width_;
+  SincReader reader_;
   int64_t written_ = 0;
   std::vector<float> ring_;
-  // Row i: the weights for a position i / kPhases of a sample behind a sample.
-  std::vector<float> weights_;
 };
 
 }  // namespace mynah::echo
