@@ -1,7 +1,9 @@
 #include "store/http_client.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <optional>
 
 #include "store/http_connection.h"
 
@@ -10,10 +12,13 @@ namespace {
 
 namespace http = boost::beast::http;
 using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
 
 constexpr size_t kPieceBytes = 256U << 10U;
 constexpr uint32_t kHeaderLimitBytes = 64U << 10U;
 constexpr size_t kMostText = 4096;
+// The end of an answer that has been told in full comes with its last bytes, or never.
+constexpr std::chrono::milliseconds kEndTime{200};
 
 using Message = http::request<http::span_body<const char>>;
 
@@ -36,6 +41,12 @@ Message message_of(const HttpQuestion& question, const Url& url, const HttpOptio
   return message;
 }
 
+// Whether it may be asked once more where nobody knows what became of it.
+bool may_repeat(const HttpQuestion& question) {
+  const bool posts = question.method.empty() ? !question.body.empty() : question.method == "POST";
+  return !posts || question.repeatable;
+}
+
 }  // namespace
 
 HttpClient::HttpClient(Url url, HttpOptions options)
@@ -45,23 +56,25 @@ HttpClient::~HttpClient() = default;
 
 Result<HttpAnswer> HttpClient::ask(const HttpQuestion& question, const HttpBodyHandler& on_body,
                                    const std::stop_token& stop) {
-  if (std::unique_ptr<HttpConnection> kept = std::move(connection_)) {
+  std::unique_ptr<HttpConnection> kept = std::move(connection_);
+  if (kept && kept->is_quiet()) {
     kept->listen_to(stop);
     bool answered = false;
-    auto answer = exchange(std::move(kept), question, on_body, answered);
-    if (answer || answered || stop.stop_requested()) {
+    auto answer = exchange(std::move(kept), question, on_body, stop, answered);
+    if (answer || answered || stop.stop_requested() || !may_repeat(question)) {
       return answer;
     }
   }
   auto made = std::make_unique<HttpConnection>(options_, stop);
   MYNAH_TRY_STATUS(made->open(url_));
   bool answered = false;
-  return exchange(std::move(made), question, on_body, answered);
+  return exchange(std::move(made), question, on_body, stop, answered);
 }
 
 Result<HttpAnswer> HttpClient::exchange(std::unique_ptr<HttpConnection> connection,
                                         const HttpQuestion& question,
-                                        const HttpBodyHandler& on_body, bool& answered) {
+                                        const HttpBodyHandler& on_body, const std::stop_token& stop,
+                                        bool& answered) {
   const Message message = message_of(question, url_, options_);
   http::response_parser<http::buffer_body> parser;
   // As of http_get(): boost::none is a limit of nothing.
@@ -88,15 +101,25 @@ Result<HttpAnswer> HttpClient::exchange(std::unique_ptr<HttpConnection> connecti
       MYNAH_TRY_STATUS(question.on_head(got.head));
     }
     std::vector<std::byte> piece(kPieceBytes);
+    std::optional<Clock::time_point> end;  // that the rest is waited for
     // Of an answer that is not 200 no more is read than is told: there may be no end of it.
     while (!parser.is_done() && got.text.size() < kMostText) {
+      if (!end && question.is_enough && question.is_enough()) {
+        end = Clock::now() + kEndTime;
+      }
       parser.get().body().data = piece.data();
       parser.get().body().size = piece.size();
       parser.get().body().more = true;
-      error = connection->run(options_.stall_timeout, [&](auto done) {
+      error = connection->run(end ? kEndTime : options_.stall_timeout, [&](auto done) {
         http::async_read_some(stream, connection->buffer(), parser, done);
       });
       const auto came = std::span(piece).first(piece.size() - parser.get().body().size);
+      if (end) {
+        if ((error && error != http::error::need_buffer) || Clock::now() > *end) {
+          break;  // the connection is not kept, and that is all
+        }
+        continue;
+      }
       if (!came.empty() && got.head.status == 200) {
         MYNAH_TRY_STATUS(on_body(came));
       } else if (!came.empty()) {
@@ -110,7 +133,11 @@ Result<HttpAnswer> HttpClient::exchange(std::unique_ptr<HttpConnection> connecti
     return got;
   });
   if (answer && parser.is_done() && parser.get().keep_alive()) {
-    connection_ = std::move(connection);
+    // A stop that comes from now on means another exchange; one that came has ended this one.
+    connection->listen_to({});
+    if (!stop.stop_requested()) {
+      connection_ = std::move(connection);
+    }
   }
   return answer;
 }

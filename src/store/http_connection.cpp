@@ -98,6 +98,12 @@ Status HttpConnection::open(const Url& url) {
   return {};
 }
 
+bool HttpConnection::is_quiet() {
+  char byte = 0;
+  const ssize_t count = ::recv(tcp().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return buffer_.size() == 0 && count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 Status HttpConnection::connect(const std::string& host, const std::string& port) {
   asio::ip::tcp::resolver::results_type endpoints;
   // The resolver knows no deadline of its own.

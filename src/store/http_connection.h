@@ -41,6 +41,10 @@ class HttpConnection {
   // Environment where the host cannot be found, reached or trusted.
   Status open(const Url& url);
 
+  // Whether it is open and nothing came over it that nobody asked for: what a server says before it
+  // closes a connection that rests, or that it did.
+  [[nodiscard]] bool is_quiet();
+
   // Starts an operation and runs the loop until its handler was called.
   template <class Start>
   ErrorCodeOf run(Milliseconds timeout, Start&& start) {

@@ -185,7 +185,8 @@ Status MynahClient::ask(std::string_view route, std::span<const std::byte> body,
             {.target = std::string(route),
              .headers = {},
              .type = std::string(kFramesType),
-             .body = body},
+             .body = body,
+             .repeatable = true},
             [&reader](std::span<const std::byte> piece) { return reader.take(piece); }, stop));
     if (answer.head.status == 429 && tries < kTries) {
       wait_for(wait_of(answer), stop);

@@ -188,8 +188,8 @@ Status HttpTransport::resume(Stream& stream, const std::stop_token& stop) {
 }
 
 Status HttpTransport::send(const McpOutgoing& outgoing) {
-  // A connection of its own each time: one that was kept and is found closed is asked again, and
-  // nobody knows then whether a tool ran twice.
+  // A connection of its own each time: several may be under way, and one that was kept may be found
+  // closed when nobody knows whether the tool ran.
   HttpOptions options = address_.options;
   if (outgoing.deadline) {
     // Who waits no longer than that is told so, also where not a byte comes.
