@@ -14,6 +14,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/thread_pool.h"
+#include "program.h"
 #include "speech/window_model.h"
 #include "work.h"
 
@@ -155,15 +156,6 @@ Status run(const Options& options) {
 }  // namespace mynah::bench
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  const auto options = mynah::bench::parse(words);
-  if (!options) {
-    fmt::print(stderr, "{}", mynah::bench::kUsage);
-    return 2;
-  }
-  if (const mynah::Status status = mynah::bench::run(*options); !status) {
-    fmt::print(stderr, "{}\n", status.error().message);
-    return 1;
-  }
-  return 0;
+  return mynah::bench::run_program(argc, argv, mynah::bench::kUsage, &mynah::bench::parse,
+                                   &mynah::bench::run);
 }

@@ -19,6 +19,7 @@
 #include "base/mapped_file.h"
 #include "base/thread_pool.h"
 #include "models/turn/model.h"
+#include "program.h"
 #include "speech/end_of_turn.h"
 #include "speech/hearing.h"
 #include "speech/turn_detector.h"
@@ -61,11 +62,6 @@ std::vector<float> read_sound(const std::string& path) {
   return sound;
 }
 
-int tell(const Error& error) {
-  fmt::print(stderr, "{}\n", error.message);
-  return EXIT_FAILURE;
-}
-
 std::string_view name(TurnEnd why) {
   switch (why) {
     case TurnEnd::Said:
@@ -102,36 +98,25 @@ Result<Json> ends_in(std::span<const float> sound, const VoiceDetector& voice,
   return ends;
 }
 
-int listen(const Options& options, Backend& backend) {
-  auto voice = load_silero(options.silero, kHearingRate_hz, backend);
-  if (!voice) {
-    return tell(voice.error());
-  }
-  const auto detector = with_automatic_level(*std::move(voice));
-  const auto scorer = load_turn_scorer(options.model, {}, backend);
-  if (!scorer) {
-    return tell(scorer.error());
-  }
+Status listen(const Options& options, Backend& backend) {
+  MYNAH_TRY(auto voice, load_silero(options.silero, kHearingRate_hz, backend));
+  const auto detector = with_automatic_level(std::move(voice));
+  MYNAH_TRY(const auto scorer, load_turn_scorer(options.model, {}, backend));
   for (std::string line; std::getline(std::cin, line);) {
     const std::vector<float> sound = read_sound(Json::parse(line).at("sound").get<std::string>());
-    const auto ends = ends_in(sound, *detector, *scorer, *options.listen);
-    if (!ends) {
-      return tell(ends.error());
-    }
-    std::cout << Json{{"ends", *ends}}.dump() << "\n" << std::flush;
+    MYNAH_TRY(const Json ends, ends_in(sound, *detector, scorer, *options.listen));
+    std::cout << Json{{"ends", ends}}.dump() << "\n" << std::flush;
   }
-  return EXIT_SUCCESS;
+  return {};
 }
 
-int score(const Options& options, Backend& backend) {
+Status score(const Options& options, Backend& backend) {
   WeightOptions weights{.storage = {}, .precision = Precision::Fast, .cache = nullptr};
   if (options.exact) {
     weights = {.storage = DType::F32, .precision = Precision::Exact, .cache = nullptr};
   }
-  const auto model = turn::Model::open(options.model, {.backend = &backend, .options = weights});
-  if (!model) {
-    return tell(model.error());
-  }
+  MYNAH_TRY(const auto model,
+            turn::Model::open(options.model, {.backend = &backend, .options = weights}));
   std::vector<double> times_ms;
   for (std::string line; std::getline(std::cin, line);) {
     const Json item = Json::parse(line);
@@ -146,7 +131,7 @@ int score(const Options& options, Backend& backend) {
     for (size_t i = 0; i < turns.size(); i += kTogether) {
       const auto some = std::span(turns).subspan(i, std::min(kTogether, turns.size() - i));
       const auto start = Clock::now();
-      for (const float score : (*model)->score(some)) {
+      for (const float score : model->score(some)) {
         scores.push_back(score);
       }
       const std::chrono::duration<double, std::milli> took = Clock::now() - start;
@@ -157,40 +142,38 @@ int score(const Options& options, Backend& backend) {
   std::ranges::sort(times_ms);
   const double median = times_ms.empty() ? 0 : times_ms[times_ms.size() / 2];
   std::cout << Json{{"ms", median}}.dump() << "\n";
-  return EXIT_SUCCESS;
+  return {};
 }
 
-int run(const Options& options) {
-  ThreadPool pool(options.threads);
-  const auto backend = make_cpu_backend(pool);
-  if (!backend) {
-    return tell(backend.error());
+std::optional<Options> parse(std::span<const std::string> words) {
+  Options options;
+  for (size_t i = 0; i + 1 < words.size(); i += 2) {
+    const std::string& value = words[i + 1];
+    if (words[i] == "--threads") {
+      options.threads = std::max(1, std::atoi(value.c_str()));
+    } else if (words[i] == "--exact") {
+      options.exact = value == "1";
+    } else if (words[i] == "--model") {
+      options.model = value;
+    } else if (words[i] == "--silero") {
+      options.silero = value;
+    } else if (words[i] != "--listen" || !(options.listen = parse_eagerness(value))) {
+      return std::nullopt;
+    }
   }
-  return options.listen ? listen(options, **backend) : score(options, **backend);
+  return words.size() % 2 == 1 || options.model.empty() ? std::nullopt : std::optional(options);
+}
+
+Status run(const Options& options) {
+  ThreadPool pool(options.threads);
+  MYNAH_TRY(const auto backend, make_cpu_backend(pool));
+  return options.listen ? listen(options, *backend) : score(options, *backend);
 }
 
 }  // namespace
 }  // namespace mynah::bench
 
 int main(int argc, char** argv) {
-  mynah::bench::Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string name = argv[i];
-    if (name == "--threads") {
-      options.threads = std::max(1, std::atoi(argv[i + 1]));
-    } else if (name == "--exact") {
-      options.exact = std::string(argv[i + 1]) == "1";
-    } else if (name == "--model") {
-      options.model = argv[i + 1];
-    } else if (name == "--silero") {
-      options.silero = argv[i + 1];
-    } else if (name == "--listen") {
-      options.listen = mynah::parse_eagerness(argv[i + 1]);
-    }
-  }
-  if (options.model.empty()) {
-    fmt::print(stderr, "{}", mynah::bench::kUsage);
-    return 2;
-  }
-  return mynah::bench::run(options);
+  return mynah::bench::run_program(argc, argv, mynah::bench::kUsage, &mynah::bench::parse,
+                                   &mynah::bench::run);
 }
