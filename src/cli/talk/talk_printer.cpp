@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 using talk::TalkEvent;
 
 std::string_view name_of(TalkEvent::Kind kind) {
-  constexpr std::array<std::string_view, 8> kNames = {"voice", "draft", "heard",   "replies",
-                                                      "said",  "held",  "went_on", "fault"};
+  constexpr std::array<std::string_view, 10> kNames = {
+      "voice", "draft", "heard", "replies", "said", "held", "went_on", "fault", "woke", "sleeps"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -96,6 +96,12 @@ void TalkPrinter::print(const TalkEvent& event) {
             event.times.reply.mind_ms, event.times.reply.mouth_ms));
       }
       break;
+    case TalkEvent::Kind::Woke:
+      context_.say(fmt::format("awake: {}", event.text));
+      break;
+    case TalkEvent::Kind::Sleeps:
+      context_.say("asleep: it listens for the word alone");
+      break;
     case TalkEvent::Kind::Fault:
       context_.say(fmt::format("{}: {}", name_of(event.fault->organ), event.fault->error.message));
       break;
@@ -119,6 +125,9 @@ void TalkPrinter::print_json(const TalkEvent& event) {
       break;
     case TalkEvent::Kind::Replies:
       json["times"] = json_of(event.times);
+      break;
+    case TalkEvent::Kind::Woke:
+      json["word"] = event.text;
       break;
     case TalkEvent::Kind::Fault:
       json["organ"] = name_of(event.fault->organ);

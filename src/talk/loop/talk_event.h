@@ -29,6 +29,8 @@ struct TalkEvent {
     Held,     // it is silent, as somebody speaks over it
     WentOn,   // that was nothing
     Fault,    // an organ failed: `fault`
+    Woke,     // the wake word `text` was said, which ends at `at`: from there on it listens
+    Sleeps,   // it listens for nothing but that word
   };
 
   Kind kind = Kind::Voice;
