@@ -15,8 +15,7 @@
 namespace mynah {
 namespace {
 
-constexpr int kPlaybackMs = 40;  // what waits to be played
-constexpr int kBufferMs = 200;   // of a microphone: no more than is read in time
+constexpr int kBufferMs = 200;  // no more than is read or may wait to be played
 constexpr std::chrono::milliseconds kAlsaTurn{5};
 constexpr double kAlsaRetryS = 0.5;
 constexpr double kTellS = 0.05;
@@ -85,9 +84,8 @@ void AlsaDevice::run(const std::stop_token& stop) {
 
 Status AlsaDevice::open_end(End& end, AlsaPcm::Direction direction) {
   const bool plays = direction == AlsaPcm::Direction::Playback;
-  MYNAH_TRY(AlsaPcm pcm,
-            AlsaPcm::open(end.name, direction, plays ? duplex().playback_hz() : kHeardHz,
-                          plays ? kPlaybackMs : kBufferMs));
+  MYNAH_TRY(AlsaPcm pcm, AlsaPcm::open(end.name, direction,
+                                       plays ? duplex().playback_hz() : kHeardHz, kBufferMs));
   end.pcm.emplace(std::move(pcm));
   end.began_s = steady_s();
   end.tell_at_s = 0;
@@ -123,7 +121,7 @@ void AlsaDevice::keep(End& end, AlsaPcm::Direction direction) {
   }
   const Status served = plays ? serve_loudspeaker() : serve_microphone();
   for (int xruns = end.pcm->take_xruns(); xruns > 0; --xruns) {
-    plays ? duplex().playback_late() : duplex().capture_late();
+    plays ? duplex().playback_late(steady_s()) : duplex().capture_late();
   }
   if (!served) {
     close_end(end, direction, Listening::Away);
@@ -145,7 +143,7 @@ Status AlsaDevice::serve_loudspeaker() {
   const int rate_hz = duplex().playback_hz();
   // A buffer may be longer than was asked for.
   const int64_t waiting = std::max<int64_t>(pcm.buffer() - room, 0);
-  const int64_t wanted = static_cast<int64_t>(rate_hz) * kPlaybackMs / 1000 - waiting;
+  const int64_t wanted = static_cast<int64_t>(rate_hz) * duplex().playback_ms() / 1000 - waiting;
   const int64_t count = std::min({room, wanted, allowed(loudspeaker_, rate_hz)});
   if (count > 0) {
     samples_.resize(static_cast<size_t>(count));

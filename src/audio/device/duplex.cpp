@@ -11,11 +11,14 @@ namespace mynah {
 namespace {
 
 constexpr double kFrameS = static_cast<double>(kSoundFrame) / kHeardHz;
-constexpr size_t kMostFrames = 3000;      // 30 s that nobody took
-constexpr double kBeginS = 3;             // until a stream that was made gives its first sample
-constexpr double kStalledS = 0.5;         // without a sample: the stream gives nothing
-constexpr int kSilentFrames = 80;         // of zeros: no room is that still
-constexpr double kJumpS = 0.005;          // the reference is set anew where it is that far off
+constexpr size_t kMostFrames = 3000;  // 30 s that nobody took
+constexpr double kBeginS = 3;         // until a stream that was made gives its first sample
+constexpr double kStalledS = 0.5;     // without a sample: the stream gives nothing
+constexpr int kSilentFrames = 80;     // of zeros: no room is that still
+constexpr double kJumpS = 0.005;      // the reference is set anew where it is that far off
+constexpr int kLeastPlaybackMs = 40;
+constexpr int kMostPlaybackMs = 160;
+constexpr double kGrowsEveryS = 1;
 constexpr double kPulledPerFrame = 0.02;  // of what it is off less than that: half a second's glide
 
 }  // namespace
@@ -29,6 +32,7 @@ Duplex::Duplex(int playback_hz)
       reader_(playback_hz, kHeardHz),
       queue_(playback_hz),
       playback_clock_(playback_hz),
+      playback_ms_(kLeastPlaybackMs),
       capture_clock_(kHeardHz) {}
 
 Result<SoundFrame> Duplex::next(std::stop_token stop) {
@@ -122,13 +126,23 @@ void Duplex::playback_ends(double now_s) {
   loudspeaker_.name.clear();
 }
 
-void Duplex::playback_late() {
+void Duplex::playback_late(double now_s) {
   const std::lock_guard lock(mutex_);
   ++loudspeaker_.xruns;
-  if (!held_at_) {
-    stood_at_ = position_at(steady_s()).value_or(stood_at_);
-    playback_clock_.broke();
+  if (held_at_) {
+    return;
   }
+  stood_at_ = position_at(now_s).value_or(stood_at_);
+  playback_clock_.broke();
+  if (now_s - grown_s_ >= kGrowsEveryS && playback_ms_ < kMostPlaybackMs) {
+    playback_ms_ *= 2;
+    grown_s_ = now_s;
+  }
+}
+
+int Duplex::playback_ms() const {
+  const std::lock_guard lock(mutex_);
+  return playback_ms_;
 }
 
 void Duplex::playback_held(bool held, double now_s) {

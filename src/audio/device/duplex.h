@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "audio/device/play_queue.h"
-#include "audio/sinc_reader.h"
 #include "audio/device/sound_device.h"
 #include "audio/device/stream_clock.h"
+#include "audio/sinc_reader.h"
 
 namespace mynah {
 
@@ -46,7 +46,11 @@ class Duplex {
   void playback_stood(double time_s, double position, double latency_s);
   // It played what stood before `position` and is gone; none: as the clock says.
   void playback_ends(double now_s);
-  void playback_late();
+  // It ran dry.
+  void playback_late(double now_s);
+  // Milliseconds of sound that are to wait at the loudspeaker: 40, and twice as many, 160 at most,
+  // for each second in which it ran dry. What keeps up once is never asked for less again.
+  [[nodiscard]] int playback_ms() const;
   // It stands still (suspended), or goes on with what it was given.
   void playback_held(bool held, double now_s);
   void playback_named(std::string name, std::string title);
@@ -89,6 +93,8 @@ class Duplex {
   StreamClock playback_clock_;
   int64_t playback_origin_ = 0;  // of the stream in the queue's positions
   bool playing_ = false;
+  int playback_ms_;
+  double grown_s_ = 0;               // when that grew last
   std::optional<double> held_at_;    // the position where it stands still
   double stood_at_ = 0;              // the last position that was told
   std::optional<double> played_to_;  // the position that the last frame's reference ended at

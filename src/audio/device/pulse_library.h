@@ -47,6 +47,7 @@ namespace mynah {
   FUNCTION(stream_new_with_proplist)        \
   FUNCTION(stream_peek)                     \
   FUNCTION(stream_readable_size)            \
+  FUNCTION(stream_set_buffer_attr)          \
   FUNCTION(stream_set_moved_callback)       \
   FUNCTION(stream_set_overflow_callback)    \
   FUNCTION(stream_set_read_callback)        \

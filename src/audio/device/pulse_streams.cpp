@@ -11,11 +11,11 @@
 namespace mynah {
 namespace {
 
-// What waits to be played at the server and its device together, what it asks for at a time, and
-// what a microphone gives at a time: as little as a busy machine keeps up with.
-constexpr int kPlaybackMs = 40;
+// What the server asks for at a time, and what a microphone gives at a time: as little as a busy
+// machine keeps up with.
 constexpr int kRequestMs = 10;
 constexpr int kCaptureMs = 20;
+constexpr auto kServersChoice = static_cast<uint32_t>(-1);
 
 uint32_t bytes_of(int length_ms, int rate_hz) {
   return static_cast<uint32_t>(length_ms * rate_hz / 1000 * static_cast<int>(sizeof(float)));
@@ -51,8 +51,7 @@ struct PulseStream::Callbacks {
 
   static void late(pa_stream* /*stream*/, void* data) {
     PulseStream& stream = of(data);
-    stream.direction_ == Direction::Playback ? stream.duplex_.playback_late()
-                                             : stream.duplex_.capture_late();
+    stream.direction_ == Direction::Playback ? stream.ran_dry() : stream.duplex_.capture_late();
   }
 
   static void moved(pa_stream* /*stream*/, void* data) { of(data).moved(); }
@@ -127,7 +126,6 @@ void PulseStream::connect(const std::string& device) {
   api_.stream_set_state_callback(stream_, Callbacks::state, this);
   api_.stream_set_moved_callback(stream_, Callbacks::moved, this);
   api_.stream_set_suspended_callback(stream_, Callbacks::suspended, this);
-  constexpr auto kServersChoice = static_cast<uint32_t>(-1);
   pa_buffer_attr buffer{.maxlength = kServersChoice,
                         .tlength = kServersChoice,
                         .prebuf = kServersChoice,
@@ -140,10 +138,7 @@ void PulseStream::connect(const std::string& device) {
   if (plays) {
     api_.stream_set_write_callback(stream_, Callbacks::write, this);
     api_.stream_set_underflow_callback(stream_, Callbacks::late, this);
-    buffer.tlength = bytes_of(kPlaybackMs, rate_hz_);
-    buffer.minreq = bytes_of(kRequestMs, rate_hz_);
-    // After it was starved it goes on with the next samples, not with a whole buffer of them.
-    buffer.prebuf = buffer.minreq;
+    buffer = playback_buffer();
     refused = api_.stream_connect_playback(stream_, name, &buffer, flags, nullptr, nullptr);
   } else {
     api_.stream_set_read_callback(stream_, Callbacks::read, this);
@@ -154,6 +149,29 @@ void PulseStream::connect(const std::string& device) {
   if (refused < 0) {
     failed_ = true;
     reason_ = connection_.error();
+  }
+}
+
+// The server and its device together have playback_ms() of sound. After it was starved it goes on
+// with the next samples, not with a whole buffer of them.
+pa_buffer_attr PulseStream::playback_buffer() {
+  asked_ms_ = duplex_.playback_ms();
+  const uint32_t request = bytes_of(kRequestMs, rate_hz_);
+  return {.maxlength = kServersChoice,
+          .tlength = bytes_of(asked_ms_, rate_hz_),
+          .prebuf = request,
+          .minreq = request,
+          .fragsize = kServersChoice};
+}
+
+void PulseStream::ran_dry() {
+  duplex_.playback_late(steady_s());
+  if (duplex_.playback_ms() == asked_ms_) {
+    return;
+  }
+  const pa_buffer_attr buffer = playback_buffer();
+  if (pa_operation* const asked = api_.stream_set_buffer_attr(stream_, &buffer, nullptr, nullptr)) {
+    api_.operation_unref(asked);
   }
 }
 

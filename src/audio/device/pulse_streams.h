@@ -45,6 +45,9 @@ class PulseStream {
   struct Callbacks;
 
   void connect(const std::string& device);
+  pa_buffer_attr playback_buffer();
+  // Asks for a longer buffer where this machine does not keep up with that one.
+  void ran_dry();
   void state_changed();
   void fill(size_t bytes);
   void take();
@@ -59,6 +62,7 @@ class PulseStream {
   Duplex& duplex_;
   Direction direction_;
   int rate_hz_;
+  int asked_ms_ = 0;  // of playback_buffer()
   pa_stream* stream_ = nullptr;
   pa_operation* time_asked_ = nullptr;
   pa_operation* device_asked_ = nullptr;

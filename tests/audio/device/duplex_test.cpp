@@ -265,6 +265,24 @@ TEST(Duplex, NoSignalIsToldWithinASecondAndOnce) {
   EXPECT_THAT(duplex.take_news().at(0).text, HasSubstr("muted at the sound server"));
 }
 
+TEST(Duplex, WhatWaitsToBePlayedGrowsWithTheSecondsInWhichItRanDry) {
+  Duplex duplex(24000);
+  duplex.playback_begins(end_named("speaker"));
+  EXPECT_EQ(duplex.playback_ms(), 40);
+  for (const double at_s : {5.0, 5.1, 5.9}) {
+    duplex.playback_late(at_s);
+  }
+  EXPECT_EQ(duplex.playback_ms(), 80) << "one cause";
+  duplex.playback_held(true, 7);
+  duplex.playback_late(7.1);
+  EXPECT_EQ(duplex.playback_ms(), 80) << "it stood still";
+  duplex.playback_held(false, 8);
+  duplex.playback_late(8);
+  duplex.playback_late(9.5);
+  EXPECT_EQ(duplex.playback_ms(), 160) << "no more than that";
+  EXPECT_EQ(duplex.state(10).loudspeaker.xruns, 6);
+}
+
 TEST(Duplex, WhoTakesNothingLosesTheOldestAndItIsCounted) {
   Duplex duplex(24000);
   duplex.capture_begins(end_named("mic"), 0);
