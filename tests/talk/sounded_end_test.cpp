@@ -37,14 +37,13 @@ TEST(SoundedEnd, TheScorerIsAskedUnlessNobodyWantsToKnow) {
 
 TEST(SoundedEnd, WhatSoundsEndedIsOverUnlessItsWordsAreNot) {
   const SoundedEnd end = medium_end();
-  TurnPause pause{.silence_s = 0.3, .spoken_s = 1, .score = 0.9F, .text = {}, .language = {}};
+  TurnPause pause{.silence_s = 0.3, .spoken_s = 1, .score = 0.9F};
   EXPECT_TRUE(end.is_over(pause));
-  pause.text = "Turn on the light.";
-  pause.language = "en";
+  pause.clause = clause_state("Turn on the light.", "en");
   EXPECT_TRUE(end.is_over(pause));
-  pause.text = "Turn on the light and";
+  pause.clause = clause_state("Turn on the light and", "en");
   EXPECT_FALSE(end.is_over(pause));
-  pause.text.reset();
+  pause.clause = ClauseState::Unknown;
   pause.score = 0.1F;
   EXPECT_FALSE(end.is_over(pause));
 }
@@ -52,8 +51,7 @@ TEST(SoundedEnd, WhatSoundsEndedIsOverUnlessItsWordsAreNot) {
 TEST(SoundedEnd, SilenceEndsWhatNeverSoundsEnded) {
   const SoundedEnd end = medium_end();
   const double longest_s = end_of_turn_rule(Eagerness::Medium).longest_silence_s;
-  TurnPause pause{
-      .silence_s = longest_s - 0.1, .spoken_s = 1, .score = 0.01F, .text = {}, .language = {}};
+  TurnPause pause{.silence_s = longest_s - 0.1, .spoken_s = 1, .score = 0.01F};
   EXPECT_FALSE(end.is_over(pause));
   pause.silence_s = longest_s;
   EXPECT_TRUE(end.is_over(pause));

@@ -162,32 +162,42 @@ void Conversation::follow_voice() {
   const int64_t asked = std::max(turn_->asked_until, watch_.voice_began());
   const double every_s = turn_->asked_until == 0 ? kFirstOver_s : kNextOver_s;
   if (turn_->over && !turn_->hearing && now - asked >= samples_of(every_s)) {
-    hear();
+    hear(now);
   }
-  if (!turn_->cut && now - watch_.begin() >= samples_of(settings_.longest_turn_s)) {
+  const double faint_s = watch_.faint_s();
+  if (now - watch_.begin() >= samples_of(settings_.longest_turn_s)) {
     turn_->cut = now;
-    hear();
+    hear(now);
+  } else if (!turn_->over && faint_s >= parts_.end.longest_faint_s()) {
+    turn_->another_voice = true;
+    turn_->cut = now - samples_of(faint_s);
+    turn_->times.decided_ms = ms_since(*turn_->cut);
+    hear(*turn_->cut);
   }
 }
 
+int64_t Conversation::voice_end() const {
+  return turn_->cut.value_or(watch_.voice_ended());
+}
+
 void Conversation::follow_pause() {
+  if (turn_->cut) {
+    return;
+  }
   const int64_t now = watch_.now();
   const int64_t silence = now - watch_.voice_ended();
   if (!watch_.may_be_knock() && !heard_all() && turn_->asked_until <= watch_.voice_ended() &&
       silence >= samples_of(settings_.hear_after_s)) {
-    hear();
+    hear(now);
   }
   if (parts_.end.scores()) {
     ask_score();
   }
   TurnPause pause{.silence_s = seconds_of(silence),
                   .spoken_s = seconds_of(watch_.voiced()),
-                  .score = turn_->score,
-                  .text = std::nullopt,
-                  .language = {}};
+                  .score = turn_->score};
   if (heard_all()) {
-    pause.text = turn_->heard->text;
-    pause.language = turn_->heard->language;
+    pause.clause = turn_->clause;
   }
   if (!turn_->decided && parts_.end.is_over(pause)) {
     turn_->decided = now;
@@ -205,23 +215,22 @@ bool Conversation::heard_all() const {
   return turn_->heard && turn_->heard_until > watch_.voice_ended() && !watch_.is_voice();
 }
 
-void Conversation::hear() {
+void Conversation::hear(int64_t until) {
   if (closed_) {
     return;
   }
   if (turn_->hearing) {
     turn_->hearing->stop.request_stop();
   }
-  const int64_t now = watch_.now();
   turn_->hearing.emplace();
   turn_->hearing->number = ++hearings_;
-  turn_->hearing->until = now;
+  turn_->hearing->until = until;
   turn_->hearing->voiced = watch_.voiced();
-  turn_->asked_until = now;
-  const auto samples = watch_.samples(watch_.begin(), now);
+  turn_->asked_until = until;
+  const auto samples = watch_.samples(watch_.begin(), until);
   HearWish wish{.language = settings_.language,
                 .prompts = settings_.prompts,
-                .draft = watch_.is_voice(),
+                .draft = watch_.is_voice() && !turn_->cut,
                 .surely_speech = watch_.voiced() >= samples_of(kSurely_s)};
   work_.run(Organ::Ear, [this, wish = std::move(wish), number = hearings_,
                          stop = turn_->hearing->stop.get_token(),
@@ -250,9 +259,10 @@ void Conversation::take_heard(uint64_t number, Result<HeardText> heard, double e
   turn_->heard = std::move(*heard);
   turn_->heard_until = until;
   turn_->heard_voiced = voiced;
+  turn_->clause = clause_state(turn_->heard->text, turn_->heard->language);
   turn_->is_echo = speaking_ && is_own(*turn_->heard, speaking_->played());
   turn_->times.ear_ms = ear_ms;
-  turn_->times.heard_ms = ms_since(watch_.voice_ended());
+  turn_->times.heard_ms = ms_since(voice_end());
   tell({.kind = TalkEvent::Kind::Draft,
         .at = until,
         .text = turn_->heard->text,
@@ -337,10 +347,10 @@ void Conversation::end_turn() {
     speaking_ = std::exchange(prepared_, nullptr);
     speaking_told_ = false;
     speaking_times_ = turn_->times;
-    speaking_since_ = watch_.voice_ended();
+    speaking_since_ = voice_end();
     speaking_->release();
   }
-  drop_turn(turn_->cut);
+  drop_turn(turn_->another_voice ? std::nullopt : turn_->cut);
 }
 
 void Conversation::drop_turn(std::optional<int64_t> unheard) {
@@ -353,8 +363,13 @@ void Conversation::drop_turn(std::optional<int64_t> unheard) {
     speaking_->go_on();
     tell({.kind = TalkEvent::Kind::WentOn, .at = watch_.now()});
   }
+  const bool another_voice = turn_->another_voice && !unheard;
   turn_.reset();
   if (!watch_.has_turn()) {
+    return;
+  }
+  if (another_voice) {
+    watch_.end_turn_behind_voice();
     return;
   }
   if (const Status ended = watch_.end_turn(unheard); !ended) {

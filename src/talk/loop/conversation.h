@@ -43,7 +43,8 @@ struct TalkSettings {
   std::vector<std::string> prompts{};  // words to expect, for the ear
   // A turn is heard when its voice has paused so long; most pauses between words are shorter.
   double hear_after_s = 0.1;
-  // A turn is over when it lasts so long.
+  // A turn is over when it lasts so long, and where a voice goes on that is fainter than its
+  // speaker's (EndRule::longest_faint_s()).
   double longest_turn_s = 28;
   // For so long from the first sound that is played on, a voice alone does not interrupt: what
   // hears its own echo has to learn first.
@@ -98,7 +99,10 @@ class Conversation {
   void follow_pause();
   void follow_interruption();
   void follow_reply();
-  void hear();
+  // Asks for a text of what was said until that sample.
+  void hear(int64_t until);
+  // Where the voice ended that the turn is about.
+  [[nodiscard]] int64_t voice_end() const;
   void ask_score();
   void take_heard(uint64_t number, Result<HeardText> heard, double ear_ms);
   void take_score(int64_t at, const Result<float>& score);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "speech/open_clause.h"
 #include "talk/loop/talk_event.h"
 #include "talk/organs/organs.h"
 #include "talk/turns/interruption.h"
@@ -25,11 +26,15 @@ struct UserTurn {
   int64_t heard_until = 0;           // of what `heard` is the text
   int64_t heard_voiced = 0;          // samples with a voice until then
   std::optional<HeardText> heard;
-  int64_t asked_until = 0;         // of what a text was asked for last
-  int64_t went_on_seen = 0;        // VoiceWatch::went_on() that was looked at
-  std::optional<int64_t> decided;  // at that sample
-  std::optional<int64_t> cut;      // it is as long as a turn may be, at that sample
-  std::optional<float> score;      // of the pause
+  ClauseState clause = ClauseState::Unknown;  // of that
+  int64_t asked_until = 0;                    // of what a text was asked for last
+  int64_t went_on_seen = 0;                   // VoiceWatch::went_on() that was looked at
+  std::optional<int64_t> decided;             // at that sample
+  // It ends at that sample though somebody speaks: it is as long as a turn may be, or who speaks is
+  // another.
+  std::optional<int64_t> cut;
+  bool another_voice = false;
+  std::optional<float> score;  // of the pause
   int64_t scored_at = 0;
   std::stop_source scores;
   bool scoring = false;

@@ -4,9 +4,9 @@
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <string>
 
 #include "base/result.h"
+#include "speech/end_of_turn_rule.h"
 
 namespace mynah::talk {
 
@@ -17,9 +17,8 @@ struct TurnPause {
   // The lowest EndRule::score() of this pause: what sounded as if it went on a moment ago did so
   // whatever silence follows. None: there is none yet.
   std::optional<float> score;
-  // What was heard of all that he said; none: it is not heard yet.
-  std::optional<std::string> text;
-  std::string language;  // of that: ISO 639-1 code; "": unknown
+  // What was heard of all that he said, as a clause; unknown: it is not heard yet.
+  ClauseState clause = ClauseState::Unknown;
 };
 
 class EndRule {
@@ -38,6 +37,10 @@ class EndRule {
     static_cast<void>(stop);
     return 0.0F;
   }
+
+  // For so long a voice is fainter than the turn's speaker before it is another's, a television's,
+  // and the turn is over.
+  [[nodiscard]] virtual double longest_faint_s() const { return EndOfTurnRule{}.longest_faint_s; }
 
   // Whether the turn is over. Asked with every piece of sound: it takes no time.
   [[nodiscard]] virtual bool is_over(const TurnPause& pause) const = 0;

@@ -15,11 +15,8 @@ Result<float> SoundedEnd::score(std::span<const float> samples, const std::stop_
 }
 
 bool SoundedEnd::is_over(const TurnPause& pause) const {
-  TurnMoment moment{.silence_s = pause.silence_s, .score = pause.score};
-  if (pause.text) {
-    moment.clause = clause_state(*pause.text, pause.language);
-  }
-  return rule_.end_at(moment).has_value();
+  return rule_.end_at({.silence_s = pause.silence_s, .score = pause.score, .clause = pause.clause})
+      .has_value();
 }
 
 }  // namespace mynah::talk

@@ -21,6 +21,8 @@ class SoundedEnd final : public EndRule {
   [[nodiscard]] Result<float> score(std::span<const float> samples,
                                     const std::stop_token& stop) override;
 
+  [[nodiscard]] double longest_faint_s() const override { return rule_.longest_faint_s; }
+
   [[nodiscard]] bool is_over(const TurnPause& pause) const override;
 
  private:

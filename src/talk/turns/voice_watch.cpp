@@ -17,6 +17,11 @@ constexpr double kPreRoll_s = 0.35;
 constexpr double kMostKept_s = 29;
 // What is shorter is a knock.
 constexpr int kLeastVoice_ms = 60;
+// A voice behind whoever had the turn that pauses for longer is gone: sentences of a television
+// have shorter pauses.
+constexpr double kGone_s = 5;
+// Whoever is as loud as who had the turn was so for about that long (TurnLevel: four frames).
+constexpr int64_t kLoudFrames = 4;
 // Whoever converses says when a turn is over, before this does.
 constexpr double kNever_s = 3600;
 
@@ -43,30 +48,48 @@ Status VoiceWatch::push(std::span<const float> samples) {
   for (const VoiceEvent& event : found.events) {
     take(event);
   }
+  level_.push(samples, is_voice());
+  watch_behind();
   const int64_t kept = turn_ ? begin() : unheard_.value_or(now());
   samples_.discard_before(std::max(std::min(kept, now() - samples_of(2 * kPreRoll_s)),
                                    now() - samples_of(kMostKept_s)));
   return {};
 }
 
+void VoiceWatch::begin_turn(int64_t at, int64_t spoken_before) {
+  turn_ = Turn{.began = at,
+               .spoken_before = std::max(spoken_before, int64_t{0}),
+               .ended = at,
+               .went_on = at};
+}
+
 // Events come at the end of the frame that shows them.
 void VoiceWatch::take(const VoiceEvent& event) {
   const int64_t frame = samples_of(voice_->frame_s());
   const int64_t at = std::max(event.at - frame, int64_t{0});
+  is_voice_ = event.kind == VoiceEvent::Kind::Began || event.kind == VoiceEvent::Kind::WentOn;
+  if (behind_since_) {
+    return;
+  }
   switch (event.kind) {
     case VoiceEvent::Kind::Began:
-      turn_ = Turn{.began = at,
-                   .spoken_before = std::max(turns_.spoken() - frame, int64_t{0}),
-                   .ended = at,
-                   .went_on = at};
+      level_.begin();
+      begin_turn(at, turns_.spoken() - frame);
       break;
     case VoiceEvent::Kind::Paused:
-      turn_->ended = at;
-      turn_->is_voice = false;
+      if (turn_) {
+        turn_->ended = at;
+        turn_->is_voice = false;
+      }
       break;
     case VoiceEvent::Kind::WentOn:
-      turn_->went_on = at;
-      turn_->is_voice = true;
+      if (turn_) {
+        turn_->went_on = at;
+        turn_->is_voice = true;
+      } else {  // behind a voice that was gone
+        level_.begin();
+        begin_turn(at, turns_.spoken() - frame);
+      }
       break;
     case VoiceEvent::Kind::Ended:
       turn_.reset();
@@ -74,9 +97,32 @@ void VoiceWatch::take(const VoiceEvent& event) {
   }
 }
 
+void VoiceWatch::watch_behind() {
+  if (!behind_since_) {
+    return;
+  }
+  if (is_voice_) {
+    behind_since_ = now();
+  }
+  if (is_voice_ && level_.faint_s() == 0) {
+    behind_since_.reset();
+    const int64_t loud = kLoudFrames * samples_of(voice_->frame_s());
+    begin_turn(now() - loud, turns_.spoken() - loud);
+  } else if (now() - *behind_since_ >= samples_of(kGone_s)) {
+    behind_since_.reset();
+  }
+}
+
+void VoiceWatch::end_turn_behind_voice() {
+  unheard_.reset();
+  turn_.reset();
+  behind_since_ = now();
+}
+
 Status VoiceWatch::end_turn(std::optional<int64_t> unheard) {
   unheard_ = unheard;
   turn_.reset();
+  is_voice_ = false;
   MYNAH_TRY(const TurnDetector::Found found, turns_.end({}));
   return {};
 }

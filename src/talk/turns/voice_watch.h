@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "speech/sample_buffer.h"
 #include "speech/turn_detector.h"
+#include "speech/turn_level.h"
 
 namespace mynah::talk {
 
@@ -45,6 +46,10 @@ class VoiceWatch {
   // Whether so little of it came that it may be a knock.
   [[nodiscard]] bool may_be_knock() const;
 
+  // For how long nobody spoke as loudly as whose turn it is (TurnLevel), though there is a voice.
+  // Seconds.
+  [[nodiscard]] double faint_s() const { return is_voice() ? level_.faint_s() : 0; }
+
   // Samples with a voice in them.
   [[nodiscard]] int64_t voiced() const { return turns_.spoken() - turn_->spoken_before; }
 
@@ -56,6 +61,10 @@ class VoiceWatch {
   // what was said from there on was not heard. Errors: the detector's device.
   Status end_turn(std::optional<int64_t> unheard = std::nullopt);
 
+  // The turn is over, and the voice that goes on is another's: nobody has the turn until somebody
+  // is as loud as who had it, or that voice is gone for a while.
+  void end_turn_behind_voice();
+
  private:
   struct Turn {
     int64_t began = 0;
@@ -66,12 +75,18 @@ class VoiceWatch {
   };
 
   void take(const VoiceEvent& event);
+  void begin_turn(int64_t at, int64_t spoken_before);
+  // Whether the last turn's speaker is there again, or the voice behind them is gone.
+  void watch_behind();
 
   std::shared_ptr<const VoiceDetector> voice_;
   TurnDetector turns_;
   SampleBuffer samples_;
+  TurnLevel level_;  // of the turn's speaker
   std::optional<Turn> turn_;
-  std::optional<int64_t> unheard_;  // from where on
+  bool is_voice_ = false;                  // anybody's
+  std::optional<int64_t> behind_since_{};  // another voice goes on: where it was heard last
+  std::optional<int64_t> unheard_;         // from where on
 };
 
 }  // namespace mynah::talk
