@@ -83,16 +83,21 @@ EchoCanceller::EchoCanceller(int played_hz, std::unique_ptr<EchoFilter> filter)
 
 void EchoCanceller::reset() {
   played_ = PlayedSound(played_hz_, ratio_, kKept_s);
-  finder_.reset();
-  filter_->reset();
   waiting_.clear();
   frames_ = 0;
+  since_played_ = kLasts;
+  taken_ = 0;
+  forget_path();
+}
+
+void EchoCanceller::forget_path() {
+  finder_.reset();
+  filter_->reset();
   lag_.reset();
   lag_growth_ = 0;
   facts_ = {};
-  since_played_ = kLasts;
+  facts_.far_active = since_played_ < kLasts;
   aligned_frames_ = 0;
-  taken_ = 0;
   echo_power_ = left_power_ = captured_power_ = 0;
   usual_left_db_ = kUsualAtFirst_db;
 }
@@ -172,6 +177,13 @@ void EchoCanceller::align() {
 }
 
 void EchoCanceller::pass(std::span<const float> captured, CleanFrame& frame) {
+  if (std::ranges::all_of(captured, [](float sample) { return sample == 0.0F; })) {
+    // A microphone that is closed hears no echo: without this one would be put in.
+    std::ranges::fill(frame.cleaned, 0.0F);
+    std::ranges::fill(frame.quieted, 0.0F);
+    taken_ = 0;
+    return;
+  }
   // From one to the other within a frame.
   const double wanted = facts_.far_active ? 1 : 0;
   const double step = (wanted - taken_) / kFrame;

@@ -61,8 +61,12 @@ class EchoCanceller {
   [[nodiscard]] std::vector<CleanFrame> process(std::span<const float> captured,
                                                 std::span<const float> played);
 
-  // Another place or other devices: nothing that was learned holds.
+  // As it was made.
   void reset();
+
+  // Another place or other devices: nothing that was learned holds. What was played of late may
+  // still be heard.
+  void forget_path();
 
   [[nodiscard]] const EchoFacts& facts() const { return facts_; }
 

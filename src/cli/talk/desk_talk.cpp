@@ -1,7 +1,6 @@
 #include "cli/talk/desk_talk.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -17,6 +16,8 @@ constexpr size_t kMostLines = 500;
 // What waits to be played, so that a late frame leaves no hole: less is filled up with silence,
 // silence beyond is left out. The clocks' drift goes there, too.
 constexpr double kWaits_s = 0.1;
+// A clock that is read behind another one is no sleep.
+constexpr double kSlept_s = 1;
 // Of a reply that is to be repeated.
 constexpr size_t kMostRepeated_s = 120;
 
@@ -31,7 +32,7 @@ bool is_silent(std::span<const float> samples) {
 }  // namespace
 
 DeskTalk::DeskTalk(const Parts& parts, bool push_to_talk)
-    : parts_(parts), push_to_talk_(push_to_talk) {
+    : parts_(parts), push_to_talk_(push_to_talk), slept_s_(parts.asleep_s()) {
   view_.keys = push_to_talk ? "space: talk, and again when done   s: stop   r: repeat   m: mute   "
                               "q: quit"
                             : "s: stop   r: repeat   m: mute   q: quit";
@@ -44,11 +45,12 @@ Status DeskTalk::run(const std::stop_token& stop) {
     if (!frame) {
       break;  // stop was requested
     }
+    take_news();
+    look_for_sleep();
     MYNAH_TRY_STATUS(hear(*frame));
     for (const talk::TalkEvent& event : parts_.conversation.take_events()) {
       take(event);
     }
-    take_news();
     if (parts_.screen == nullptr) {
       continue;
     }
@@ -69,19 +71,19 @@ Status DeskTalk::hear(const SoundFrame& frame) {
   for (const float sample : frame.heard) {
     loudest_ = std::max(loudest_, std::abs(sample));
   }
-  constexpr std::array<float, kSoundFrame> kSilence{};
-  for (const echo::CleanFrame& clean : parts_.canceller.process(frame.heard, frame.played)) {
-    // While something is played the conversation hears what a detector is to: an echo that is left
-    // would be a voice to it.
-    const std::vector<float>& voice = clean.facts.far_active ? clean.quieted : clean.cleaned;
-    const bool open = !push_to_talk_ || pressed_;
-    played_.clear();
-    parts_.conversation.step(open ? std::span<const float>(voice) : kSilence, played_);
-    play(played_);
-    if (parts_.heard != nullptr) {
-      MYNAH_TRY_STATUS(parts_.heard->write(clean.cleaned));
-      MYNAH_TRY_STATUS(parts_.said->write(played_));
-    }
+  const Listening before = std::exchange(listening_, frame.listening);
+  if (listening_ == Listening::Microphone && before != Listening::Microphone) {
+    parts_.stage.reset();  // while it was away nothing was heard of what was played
+  }
+  const bool open = !push_to_talk_ || pressed_;
+  const std::vector<float> cleaned = parts_.stage.push(frame.heard, frame.played, open);
+  const std::vector<float> silence(open ? 0 : cleaned.size());
+  played_.clear();
+  parts_.conversation.step(open ? cleaned : silence, played_);
+  play(played_);
+  if (parts_.heard != nullptr) {
+    MYNAH_TRY_STATUS(parts_.heard->write(cleaned));
+    MYNAH_TRY_STATUS(parts_.said->write(played_));
   }
   return {};
 }
@@ -113,7 +115,7 @@ void DeskTalk::take(const talk::TalkEvent& event) {
     case Kind::Heard:
       view_.draft.clear();
       if (!event.text.empty()) {
-        view_.lines.push_back({.who = "you", .text = event.text});
+        add_line({.who = "you", .text = event.text});
       }
       break;
     case Kind::Replies:
@@ -129,24 +131,52 @@ void DeskTalk::take(const talk::TalkEvent& event) {
       if (event.interrupted) {
         parts_.device.drop();
       }
-      view_.lines.push_back(
-          {.who = "mynah", .text = event.text + (event.interrupted ? " ..." : "")});
+      add_line({.who = "mynah", .text = event.text + (event.interrupted ? " ..." : "")});
       break;
     case Kind::Fault:
-      view_.lines.push_back({.who = "", .text = event.fault->error.message});
+      add_line({.who = "", .text = event.fault->error.message});
       break;
     case Kind::WentOn:
       break;
   }
-  if (view_.lines.size() > kMostLines) {
+}
+
+void DeskTalk::add_line(TalkView::Line line) {
+  if (view_.lines.size() == kMostLines) {
     view_.lines.erase(view_.lines.begin());
   }
+  view_.lines.push_back(std::move(line));
 }
 
 void DeskTalk::take_news() {
   for (const SoundNews& news : parts_.device.take_news()) {
-    parts_.note(news.text);
-    view_.lines.push_back({.who = "", .text = news.text});
+    using Kind = SoundNews::Kind;
+    if (news.kind == Kind::Returned || news.kind == Kind::Moved || news.kind == Kind::Signal) {
+      parts_.stage.reset();
+    }
+    tell_note(news.text);
+  }
+}
+
+void DeskTalk::tell_note(const std::string& note) {
+  parts_.note(note);
+  add_line({.who = "", .text = note});
+}
+
+void DeskTalk::look_for_sleep() {
+  const double slept_s = parts_.asleep_s() - slept_s_;
+  if (slept_s < kSlept_s) {
+    return;
+  }
+  slept_s_ += slept_s;
+  parts_.stage.reset();
+  const std::string how_long =
+      slept_s < 120 ? fmt::format("{:.0f} s", slept_s) : fmt::format("{:.0f} min", slept_s / 60);
+  tell_note(fmt::format("this machine slept for {}{}", how_long,
+                        speaking_ ? ": the reply ended there, and the conversation goes on" : ""));
+  if (speaking_) {  // nobody waits for the second half of a sentence that long
+    parts_.conversation.stop_speaking();
+    parts_.device.drop();
   }
 }
 
@@ -211,7 +241,7 @@ void DeskTalk::refresh() {
       "microphone {:.0f} ms, loudspeaker {:.0f} ms, echo -{:.0f} dB, drift {:.0f} ppm, xruns "
       "{}{}{}",
       1e3 * state.microphone.latency_s, 1e3 * state.loudspeaker.latency_s,
-      std::max(parts_.canceller.facts().erle_db, 0.0), state.drift_ppm,
+      std::max(parts_.stage.facts().erle_db, 0.0), state.drift_ppm,
       state.microphone.xruns + state.loudspeaker.xruns, last_times_.empty() ? "" : "; ",
       last_times_);
 }

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "audio/device/sound_device.h"
-#include "audio/echo/echo_canceller.h"
 #include "base/result.h"
 #include "cli/speak/sound_output.h"
 #include "cli/talk/talk_screen.h"
 #include "talk/loop/conversation.h"
+#include "talk/turns/echo_stage.h"
 
 namespace mynah::cli {
 
@@ -20,14 +20,16 @@ namespace mynah::cli {
 class DeskTalk {
  public:
   struct Parts {
-    talk::Conversation& conversation;
-    SoundDevice& device;             // of the mouth's rate
-    echo::EchoCanceller& canceller;  // of kHeardHz
-    TalkScreen* screen = nullptr;    // null: there are no keys, `tell` and `note` are all
-    SoundOutput* heard = nullptr;    // what is kept of both sides; null: nothing
+    talk::Conversation& conversation;  // its detector is the stage's
+    SoundDevice& device;               // of the mouth's rate
+    talk::EchoStage& stage;            // of kHeardHz
+    TalkScreen* screen = nullptr;      // null: there are no keys, `tell` and `note` are all
+    SoundOutput* heard = nullptr;      // what is kept of both sides; null: nothing
     SoundOutput* said = nullptr;
     std::function<void(const talk::TalkEvent& event)> tell{};
     std::function<void(const std::string& note)> note{};  // what happens to the device
+    // Seconds that this machine slept so far: mynah::asleep_s().
+    std::function<double()> asleep_s{};
   };
 
   // `push_to_talk`: what the microphone hears counts between two presses of the space bar alone.
@@ -43,6 +45,11 @@ class DeskTalk {
   void play(std::span<const float> played);
   void take(const talk::TalkEvent& event);
   void take_news();
+  // A machine that slept: the clocks stood still, and the room may be another.
+  void look_for_sleep();
+  void tell_note(const std::string& note);
+  // What the screen shows above, the oldest of it left out.
+  void add_line(TalkView::Line line);
   // False: it is to end.
   bool take_key(char key);
   void repeat();
@@ -53,10 +60,12 @@ class DeskTalk {
   bool pressed_ = false;
   bool muted_ = false;
   bool speaking_ = false;
-  std::vector<float> played_;  // by the conversation, in this frame
-  std::vector<float> reply_;   // the last one, as it was played
+  Listening listening_ = Listening::Microphone;  // of the last frame
+  std::vector<float> played_;                    // by the conversation, in this frame
+  std::vector<float> reply_;                     // the last one, as it was played
   TalkView view_;
   std::string last_times_;
+  double slept_s_;     // before it was looked at last
   float loudest_ = 0;  // since the screen was painted last
 };
 

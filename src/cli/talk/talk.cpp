@@ -11,6 +11,7 @@
 
 #include "audio/device/open_device.h"
 #include "audio/open.h"
+#include "base/machine_sleep.h"
 #include "chat/choice_ranges.h"
 #include "cli/files/named_output.h"
 #include "cli/placement/engine_fields.h"
@@ -20,6 +21,7 @@
 #include "cli/talk/file_talk.h"
 #include "cli/talk/talk_printer.h"
 #include "cli/talk/talk_screen.h"
+#include "speech/hearing.h"
 
 namespace mynah::cli {
 
@@ -218,17 +220,21 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
   talk::ThreadWorkers workers;
-  talk::Conversation conversation(parts_of(models, workers), settings(models.language));
+  MYNAH_TRY(const auto stage, talk::EchoStage::create(kHeardHz, models.voice));
+  talk::TalkParts parts = parts_of(models, workers);
+  parts.voice = stage->voice();
+  talk::TalkSettings desk_settings = settings(models.language);
+  desk_settings.interruption.hold = samples_of(parts.voice->frame_s());  // the stage has waited
+  talk::Conversation conversation(parts, std::move(desk_settings));
   conversation.warm_up();
   std::unique_ptr<TalkScreen> screen;
   if (!context.json && context.in.is_terminal() && context.out.is_terminal()) {
     MYNAH_TRY(screen, TalkScreen::open(STDIN_FILENO, context.out.descriptor()));
   }
   const bool shown = screen != nullptr;  // the screen has it all
-  MYNAH_TRY(auto canceller, echo::EchoCanceller::create(kHeardHz, echo::make_speex_filter));
   DeskTalk desk({.conversation = conversation,
                  .device = *device,
-                 .canceller = canceller,
+                 .stage = *stage,
                  .screen = screen.get(),
                  .heard = heard.get(),
                  .said = said.get(),
@@ -243,7 +249,8 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
                        if (!shown) {
                          context.say(note);
                        }
-                     }},
+                     },
+                 .asleep_s = asleep_s},
                 push_to_talk_ && shown);
   MYNAH_TRY_STATUS(desk.run(context.stop));
   screen.reset();

@@ -152,18 +152,23 @@ EchoStage::EchoStage(echo::EchoCanceller canceller, std::shared_ptr<const VoiceD
       heard_(std::make_shared<Heard>()),
       voice_(std::make_shared<GatedVoice>(std::move(voice), heard_, options)) {}
 
-std::vector<float> EchoStage::push(std::span<const float> captured, std::span<const float> played) {
+std::vector<float> EchoStage::push(std::span<const float> captured, std::span<const float> played,
+                                   bool detector_hears) {
   std::vector<float> cleaned;
   for (const echo::CleanFrame& frame : canceller_.process(captured, played)) {
     cleaned.insert(cleaned.end(), frame.cleaned.begin(), frame.cleaned.end());
-    heard_->quieted.insert(heard_->quieted.end(), frame.quieted.begin(), frame.quieted.end());
+    if (detector_hears) {
+      heard_->quieted.insert(heard_->quieted.end(), frame.quieted.begin(), frame.quieted.end());
+    } else {
+      heard_->quieted.insert(heard_->quieted.end(), frame.quieted.size(), 0.0F);
+    }
     heard_->facts.push_back(frame.facts);
   }
   return cleaned;
 }
 
 void EchoStage::reset() {
-  canceller_.reset();
+  canceller_.forget_path();
   *heard_ = {};
 }
 

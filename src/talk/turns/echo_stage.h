@@ -29,9 +29,10 @@ class EchoStage {
 
   // What was captured, 16 kHz mono, and what was really played meanwhile
   // (EchoCanceller::process()). Returns what is to be heard: as many samples, where whole frames of
-  // 10 ms come.
+  // 10 ms come. `detector_hears`: or silence in place of them, as where nobody is to be listened
+  // to; the echo is learned all the same.
   [[nodiscard]] std::vector<float> push(std::span<const float> captured,
-                                        std::span<const float> played);
+                                        std::span<const float> played, bool detector_hears = true);
 
   // Its sessions hear nothing but what push() gave; while something is played, a voice is one that
   // NearVoice lets through. One session at a time.
@@ -39,7 +40,8 @@ class EchoStage {
 
   [[nodiscard]] const echo::EchoFacts& facts() const { return canceller_.facts(); }
 
-  // Other devices, or another place.
+  // Other devices, another place, or a microphone that was closed: the echo is learned anew. What
+  // was played of late is still taken for an echo.
   void reset();
 
   // What push() knows of the samples that it gave, for the detector.

@@ -75,6 +75,34 @@ TEST(EchoCanceller, LeavesSilenceSilent) {
   EXPECT_FALSE(out.facts.back().far_active);
 }
 
+// The microphone is closed in the middle: nothing of the echo that was learned is put in.
+TEST(EchoCanceller, LeavesDigitalSilenceBesideWhatIsPlayed) {
+  const std::vector<float> played = syllables(8, 16000, 14);
+  std::vector<float> heard = echo_of(played, 16000, 700, 0, room(0.05, 15));
+  std::fill(heard.begin() + 6 * 16000, heard.end(), 0.0F);
+  EchoCanceller canceller = make(16000);
+  const Heard out = hear(canceller, heard, played, 16000);
+  const auto behind = [](const std::vector<float>& samples) {
+    return std::span(samples).subspan(6 * 16000);
+  };
+  EXPECT_EQ(power_of(behind(out.cleaned)), 0);
+  EXPECT_EQ(power_of(behind(out.quieted)), 0);
+}
+
+TEST(EchoCanceller, ForgetsAPathAndRemembersWhatWasPlayed) {
+  const std::vector<float> played = syllables(6, 16000, 14);
+  const std::vector<float> heard = echo_of(played, 16000, 700, 0, room(0.05, 15));
+  EchoCanceller canceller = make(16000);
+  ASSERT_TRUE(hear(canceller, heard, played, 16000).facts.back().settled);
+  canceller.forget_path();
+  EXPECT_FALSE(canceller.facts().settled);
+  EXPECT_FALSE(canceller.facts().delay_ms);
+  EXPECT_TRUE(canceller.facts().far_active);
+  const Heard again = hear(canceller, heard, played, 16000);
+  EXPECT_TRUE(again.facts.front().far_active);
+  EXPECT_NEAR(again.facts.back().delay_ms.value_or(0), 700 / 16.0, 0.5);
+}
+
 TEST(EchoCanceller, LetsAVoicePassWhileNothingIsPlayed) {
   EchoCanceller canceller = make(24000);
   const std::vector<float> voice = syllables(3, 16000, 9);
