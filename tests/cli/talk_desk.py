@@ -1,13 +1,16 @@
-"""`mynah talk` at a desk: a recording is heard through a PulseAudio of the test's own, and the reply is heard there.
+"""`mynah talk` at a desk: a recording is heard through a PulseAudio of the test's own, and the reply is heard there. The microphone hears the
+loudspeaker, too, fainter and later, and the assistant does not take that for somebody.
 
 usage: talk_desk.py MYNAH. Skipped without pulseaudio and real weights.
 """
 import array
+import fcntl
 import json
 import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,11 +18,14 @@ import termios
 import time
 
 from chat_terminal import LONGEST_S, Terminal
-from checks import SENTENCE, SKIPPED, WEIGHTS, Checks, environment, needs
+from checks import ANOTHER, LIBRIVOX, SENTENCE, SKIPPED, WEIGHTS, Checks, environment, needs
 
 THINKER, TINY = WEIGHTS / "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", WEIGHTS / "tiny.en"
 SILERO = WEIGHTS / "silero/silero_vad_16k.safetensors"
+OVER = LIBRIVOX / "sense_and_sensibility_01_austen_64kb-0930.wav"
 LEAVES = "\x1b[?1049l"
+CLEARS = "\x1b[2J"
+ECHO_MS, ECHO_VOLUME = 60, "60%"  # PulseAudio's volume is cubic: -13 dB
 
 
 class SoundServer:
@@ -96,6 +102,7 @@ def at_terminal(program, env, server, checks):
         return max(found, 0)
 
     shows("it listens", "listening")
+    resized(terminal, shows, checks)
     checks.add("the terminal gives keys", None if not termios.tcgetattr(slave)[3] & termios.ICANON else "it gives lines")
     shows("digital silence is told", "no signal")
     subprocess.run(["paplay", "--device=room", str(SENTENCE)], env=server.env, check=True)
@@ -131,25 +138,107 @@ def at_terminal(program, env, server, checks):
     listener.process.wait()
 
 
+def resized(terminal, shows, checks):
+    """Another size: all rows are painted anew."""
+    rows = 12
+    at = len(terminal.shown)
+    fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 60, 0, 0))
+    at = shows("another size is painted anew", CLEARS, at)
+    shows("down to the last row", "q: quit", at)
+    painted = terminal.shown[at:].split(CLEARS)[0].split("\x1b[H")[1]
+    checks.add("in as many rows", None if painted.count("\r\n") == rows - 1 else repr(painted))
+
+
+def signalled_twice(program, env, checks):
+    """Both signals are there before anything can be done in order."""
+    terminal = Terminal(env, program, "talk", "--model", THINKER, "--asr-model", TINY, "--vad-model", "silero", "--voice-model", "builtin")
+    slave = os.open(os.readlink(f"/proc/{terminal.process.pid}/fd/0"), os.O_RDWR | os.O_NOCTTY)
+    before = termios.tcgetattr(slave)
+    at = max(terminal.wait_for("listening"), 0)
+    for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+        terminal.process.send_signal(number)
+    found = terminal.wait_for(LEAVES, at)
+    code = terminal.process.wait(LONGEST_S)
+    checks.add("a second signal gives the screen back", None if found >= 0 else repr(terminal.shown[-300:]))
+    checks.add("and ends it at once", None if code in (128 + signal.SIGINT, 128 + signal.SIGTERM) else f"exit code {code}")
+    checks.add("with the terminal as it was", None if termios.tcgetattr(slave) == before else "its settings are others")
+    os.close(slave)
+
+
+class Talk:
+    """`mynah talk --json`: its events, one by one."""
+
+    def __init__(self, program, env, *words):
+        self.process = subprocess.Popen([program, "talk", "--json", "--model", str(THINKER), "--asr-model", str(TINY), "--vad-model", "silero",
+                                         "--voice-model", "builtin", "--temperature", "0", "--microphone", "pulse:room.monitor", *words],
+                                        env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.events = []
+
+    def until(self, name):
+        """The next event of that name; None: there is none any more."""
+        for line in self.process.stdout:
+            self.events.append(json.loads(line))
+            if self.events[-1]["event"] == name:
+                return self.events[-1]
+        return None
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(LONGEST_S)
+
+
+def plays(server, recording):
+    return subprocess.Popen(["paplay", "--device=room", str(recording)], env=server.env)
+
+
+def in_a_room(program, env, server, checks):
+    """What the loudspeaker plays is heard by the microphone."""
+    server.pactl("load-module", "module-loopback", "source=box.monitor", "sink=room", f"latency_msec={ECHO_MS}")
+    loop = server.pactl("list", "short", "sink-inputs").stdout.split()[0]
+    server.pactl("set-sink-input-volume", loop, ECHO_VOLUME)
+    talk = Talk(program, env, "--max-tokens", "60", "--pause", "1.2")
+    organs = talk.until("organs")
+    checks.add("the organs are told at once, through a pipe", None if organs else "they are not")
+    until(lambda: server.listens() > 0)
+    plays(server, ANOTHER).wait()
+    said = talk.until("said")
+    begun = next((event["at_s"] for event in talk.events if event["event"] == "replies"), None)
+    alone = None if said and not said["interrupted"] and "held" not in {event["event"] for event in talk.events} else str(talk.events[-6:])
+    checks.add("nothing interrupts a reply that echoes", alone)
+    checks.add("which lasts long enough for the echo to be learned", None if said and begun and said["at_s"] - begun > 5 else f"{begun} to {said}")
+    plays(server, ANOTHER).wait()
+    talk.until("replies")
+    time.sleep(4)
+    plays(server, OVER).wait()
+    said = talk.until("said")
+    checks.add("somebody who speaks over it does", None if said and said["interrupted"] else str(said))
+    heard = words_of(talk.until("heard")["text"])
+    alone = subprocess.run([program, "transcribe", "-m", TINY, "--vad-model", "silero", "--json", OVER], env=env, capture_output=True, text=True, check=True)
+    wanted = words_of(json.loads(alone.stdout.splitlines()[0])["text"])
+    missing = [word for word in wanted if word not in heard]
+    whole = len(missing) * 5 <= len(wanted) and wanted[0] in heard[:3]
+    checks.add("and is heard from the first word on", None if whole else f"wanted {' '.join(wanted)}, heard {' '.join(heard)}")
+    talk.end()
+    server.pactl("unload-module", "module-loopback")
+
+
+def words_of(text):
+    return "".join(letter if letter.isalpha() or letter.isspace() else "" for letter in text.lower()).split()
+
+
 def without_terminal(program, env, server, folder, checks):
     """Lines of JSON, what is kept, and SIGTERM as the end."""
     kept = folder / "kept"
-    talk = subprocess.Popen([program, "talk", "--json", "--model", str(THINKER), "--asr-model", str(TINY), "--vad-model", "silero", "--voice-model",
-                             "builtin", "--max-tokens", "4", "--pause", "1", "--keep-audio", str(kept), "--microphone", "pulse:room.monitor"],
-                            env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    talk = Talk(program, env, "--max-tokens", "4", "--pause", "1", "--keep-audio", str(kept))
     until(lambda: server.listens() > 0)
-    subprocess.run(["paplay", "--device=room", str(SENTENCE)], env=server.env, check=True)
-    events = []
-    for line in talk.stdout:
-        events.append(json.loads(line))
-        if events[-1]["event"] == "said":
-            break
-    names = [event["event"] for event in events]
+    plays(server, SENTENCE).wait()
+    talk.until("said")
+    names = [event["event"] for event in talk.events]
     checks.add("the organs are told first", None if names[:1] == ["organs"] else str(names))
     checks.add("heard, then said", None if "heard" in names and names[-1:] == ["said"] else str(names))
-    talk.terminate()
-    talk.wait(LONGEST_S)
-    checks.add("SIGTERM ends it", None if talk.returncode == 128 + signal.SIGTERM else f"exit code {talk.returncode}")
+    talk.end()
+    code = talk.process.returncode
+    checks.add("SIGTERM ends it", None if code == 128 + signal.SIGTERM else f"exit code {code}")
     sizes = {path.name: path.stat().st_size for path in kept.glob("*.wav")}
     checks.add("both sides are kept", None if set(sizes) == {"heard.wav", "said.wav"} and min(sizes.values()) > 1000 else str(sizes))
 
@@ -170,6 +259,8 @@ def main():
         try:
             at_terminal(program, env, server, checks)
             without_terminal(program, env, server, folder, checks)
+            in_a_room(program, env, server, checks)
+            signalled_twice(program, env, checks)
         finally:
             server.end()
     checks.close()

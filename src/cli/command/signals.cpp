@@ -23,11 +23,16 @@ namespace {
 std::atomic<int> received_signal{0};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<int> wake_fd{-1};         // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
+std::atomic<void (*)()> last_act{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
 static_assert(std::atomic<int>::is_always_lock_free, "a handler may not take a lock");
 
 extern "C" void on_stop_signal(int signal) {
   int none = 0;
   if (!received_signal.compare_exchange_strong(none, signal)) {
+    if (void (*const act)() = last_act.load()) {
+      act();
+    }
     ::_exit(128 + signal);
   }
   const int saved = errno;
@@ -46,6 +51,10 @@ void set_handler(int signal, void (*handler)(int)) {
 }
 
 }  // namespace
+
+void before_second_signal(void (*last)()) {
+  last_act = last;
+}
 
 // A thread waits for the handler's word, because request_stop() runs callbacks that a handler may
 // not.

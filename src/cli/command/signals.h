@@ -7,6 +7,10 @@
 
 namespace mynah::cli {
 
+// Before a second signal ends the process, `last` is called by its handler: it may do no more than
+// handlers may (write, tcsetattr). Null: nothing is.
+void before_second_signal(void (*last)());
+
 // While it lives, the first SIGINT, SIGTERM or SIGHUP requests a stop, so that work can end in
 // order; a second one ends the process at once. SIGPIPE is ignored: writes fail with EPIPE. One in
 // a process.

@@ -57,6 +57,7 @@ void TalkPrinter::print_organs(const talk::OrganFacts& ear, const talk::OrganFac
                                {"hearing", json_of(ear)},
                                {"reply", json_of(mind)},
                                {"speech", json_of(mouth)}}));
+    context_.out.flush();
     return;
   }
   if (ear.leaves_machine) {

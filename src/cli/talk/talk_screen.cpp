@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/chat/shown_text.h"
+#include "cli/command/signals.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -26,6 +27,7 @@ namespace {
 constexpr std::string_view kEnterScreen = "\x1b[?1049h\x1b[?25l";
 constexpr std::string_view kLeaveScreen = "\x1b[?25h\x1b[?1049l";
 constexpr std::string_view kHome = "\x1b[H";
+constexpr std::string_view kClear = "\x1b[2J";
 constexpr std::string_view kRestOfLine = "\x1b[K";
 constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kPlain = "\x1b[0m";
@@ -37,18 +39,27 @@ constexpr double kQuietest_db = -60;
 // What a handler needs to give the terminal back. It can reach nothing but globals.
 std::atomic<int> screen_fd{-1};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 termios terminal_before{};       // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-constexpr std::array<int, 5> kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+std::atomic<bool> resized{};     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+constexpr std::array<int, 6> kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT};
 
 void give_back(int fd) {
   [[maybe_unused]] const ssize_t written = ::write(fd, kLeaveScreen.data(), kLeaveScreen.size());
   ::tcsetattr(fd, TCSANOW, &terminal_before);
 }
 
-extern "C" void on_crash(int signal) {
+void give_back_once() {
   if (const int fd = screen_fd.exchange(-1); fd >= 0) {
     give_back(fd);
   }
+}
+
+extern "C" void on_crash(int signal) {
+  give_back_once();
   ::raise(signal);  // its handler was for once
+}
+
+extern "C" void on_resize(int /*signal*/) {
+  resized = true;
 }
 
 size_t columns_of(std::u32string_view text) {
@@ -156,7 +167,13 @@ Result<std::unique_ptr<TalkScreen>> TalkScreen::open(int in, int out) {
   for (const int signal : kCrashes) {
     ::sigaction(signal, &crash, nullptr);
   }
+  struct sigaction resize{};
+  resize.sa_handler = on_resize;
+  resize.sa_flags = SA_RESTART;
+  sigemptyset(&resize.sa_mask);
+  ::sigaction(SIGWINCH, &resize, nullptr);
   screen_fd = out;
+  before_second_signal(give_back_once);
   termios keys = terminal_before;
   // Keys come at once and unseen; Ctrl-C is one, so that the terminal is given back in order.
   keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG | IEXTEN);
@@ -169,9 +186,9 @@ Result<std::unique_ptr<TalkScreen>> TalkScreen::open(int in, int out) {
 }
 
 TalkScreen::~TalkScreen() {
-  if (screen_fd.exchange(-1) >= 0) {
-    give_back(out_);
-  }
+  give_back_once();
+  before_second_signal(nullptr);
+  ::signal(SIGWINCH, SIG_DFL);
   for (const int signal : kCrashes) {
     ::signal(signal, SIG_DFL);
   }
@@ -182,12 +199,15 @@ bool TalkScreen::show(const TalkView& view) {
   if (::ioctl(out_, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) {
     size = {.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
   }
+  // A terminal of another size has its rows elsewhere, whatever they are.
+  const bool anew = resized.exchange(false);
   std::string text = painted(view, size.ws_row, size.ws_col);
-  if (text == shown_) {
+  if (text == shown_ && !anew) {
     return true;
   }
   shown_ = std::move(text);
-  for (std::string_view rest = shown_; !rest.empty();) {
+  const std::string all = anew ? std::string(kClear) + shown_ : shown_;
+  for (std::string_view rest = all; !rest.empty();) {
     const ssize_t count = ::write(out_, rest.data(), rest.size());
     if (count < 0 && errno != EINTR && errno != EAGAIN) {
       return false;

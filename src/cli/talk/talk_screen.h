@@ -31,7 +31,7 @@ struct TalkView {
 [[nodiscard]] std::string painted(const TalkView& view, int rows, int columns);
 
 // While it lives the terminal shows nothing else and gives single keys. It is as it was afterwards,
-// also where the program crashes; what only SIGKILL ends cannot mend it.
+// also where the program crashes or a second signal ends it; what only SIGKILL ends cannot mend it.
 class TalkScreen {
  public:
   // Both ends are descriptors of a terminal; Environment where they are none.
@@ -41,7 +41,8 @@ class TalkScreen {
   TalkScreen(const TalkScreen&) = delete;
   TalkScreen& operator=(const TalkScreen&) = delete;
 
-  // Shows it in the size that the terminal has now. False: the terminal is gone.
+  // Shows it in the size that the terminal has now, anew where that is another. False: the terminal
+  // is gone.
   bool show(const TalkView& view);
 
   // A key that was pressed meanwhile: a character, Escape (27), Ctrl-C (3). Those that send several
