@@ -136,6 +136,9 @@ void DeskTalk::take(const talk::TalkEvent& event) {
     case Kind::Fault:
       add_line({.who = "", .text = event.fault->error.message});
       break;
+    case Kind::Moved:
+      add_line({.who = "", .text = fmt::format("it goes on, on {}", event.text)});
+      break;
     case Kind::WentOn:
       break;
   }

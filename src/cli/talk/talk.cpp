@@ -123,7 +123,8 @@ void TalkCommand::fields(Fields& fields) {
 std::string TalkCommand::details() const {
   return "What is heard and said is printed; with --json a line an event: organs, voice, draft, "
          "heard,\n"
-         "replies (with times), said, held, went_on, fault. at_s counts what was captured.\n\n" +
+         "replies (with times), said, held, went_on, fault, moved. at_s counts what was "
+         "captured.\n\n" +
          device_details();
 }
 

@@ -17,8 +17,9 @@ using Json = nlohmann::ordered_json;
 using talk::TalkEvent;
 
 std::string_view name_of(TalkEvent::Kind kind) {
-  constexpr std::array<std::string_view, 10> kNames = {
-      "voice", "draft", "heard", "replies", "said", "held", "went_on", "fault", "woke", "sleeps"};
+  constexpr std::array<std::string_view, 11> kNames = {"voice", "draft", "heard",   "replies",
+                                                       "said",  "held",  "went_on", "fault",
+                                                       "moved", "woke",  "sleeps"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -106,6 +107,9 @@ void TalkPrinter::print(const TalkEvent& event) {
     case TalkEvent::Kind::Fault:
       context_.say(fmt::format("{}: {}", name_of(event.fault->organ), event.fault->error.message));
       break;
+    case TalkEvent::Kind::Moved:
+      context_.say(fmt::format("{}: computes on {} now", name_of(*event.organ), event.text));
+      break;
     default:
       break;
   }
@@ -133,6 +137,10 @@ void TalkPrinter::print_json(const TalkEvent& event) {
     case TalkEvent::Kind::Fault:
       json["organ"] = name_of(event.fault->organ);
       json["error"] = event.fault->error.message;
+      break;
+    case TalkEvent::Kind::Moved:
+      json["organ"] = name_of(*event.organ);
+      json["device"] = event.text;
       break;
     default:
       break;

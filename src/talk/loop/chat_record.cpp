@@ -1,5 +1,6 @@
 #include "talk/loop/chat_record.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mynah::talk {
@@ -24,15 +25,48 @@ ChatRecord::ChatRecord(ChatRequest base, const std::string& system) : request_(s
   }
 }
 
+void ChatRecord::add(const char* role, const std::string& text) {
+  add_message(request_.messages, role, text);
+  recorded_ += text.size();
+  if (recorded_ > kMostRecorded) {
+    leave_out();
+  }
+}
+
+void ChatRecord::leave_out() {
+  auto& messages = request_.messages;
+  const auto bytes_of = [](const auto& message) {
+    return message["content"].template get_ref<const std::string&>().size();
+  };
+  const auto is_user = [](const auto& message) { return message["role"] == "user"; };
+  const auto first = std::ranges::find_if(messages, is_user);
+  size_t all = 0;
+  std::for_each(first, messages.end(), [&](const auto& message) { all += bytes_of(message); });
+  auto kept = first;
+  size_t passed = 0;  // bytes before the message that is looked at
+  for (auto next = first; next != messages.end(); ++next) {
+    if (is_user(*next)) {
+      kept = next;
+      if (all - passed <= kMostRecorded / 2) {
+        break;
+      }
+    }
+    passed += bytes_of(*next);
+  }
+  std::for_each(first, kept, [&](const auto& message) { all -= bytes_of(message); });
+  recorded_ = all;
+  messages.erase(first, kept);
+}
+
 void ChatRecord::add_user(const std::string& text) {
-  add_message(request_.messages, "user", text);
+  add("user", text);
 }
 
 void ChatRecord::add_assistant(const std::string& text) {
   const bool after_user =
       !request_.messages.empty() && request_.messages.back()["role"] != "system";
   if (!text.empty() && after_user) {
-    add_message(request_.messages, "assistant", text);
+    add("assistant", text);
   }
 }
 

@@ -7,6 +7,10 @@
 
 namespace mynah::talk {
 
+// Half of what is kept is left out, whole turns from the oldest on, where it is more than
+// kMostRecorded bytes: a model reads fewer, and each question would be asked with all of it.
+inline constexpr size_t kMostRecorded = size_t{512} * 1024;
+
 // Texts of one speaker that follow each other are one message, and the user's is the first: chat
 // templates want it so.
 class ChatRecord {
@@ -25,7 +29,11 @@ class ChatRecord {
   [[nodiscard]] const ChatRequest::Json& messages() const { return request_.messages; }
 
  private:
+  void add(const char* role, const std::string& text);
+  void leave_out();
+
   ChatRequest request_;
+  size_t recorded_ = 0;  // bytes of all texts but the system's
 };
 
 // What a model is told whose replies are spoken, before what its user wants it to know.

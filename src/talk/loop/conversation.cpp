@@ -37,7 +37,8 @@ Conversation::Conversation(const TalkParts& parts, TalkSettings settings)
       settings_(std::move(settings)),
       watch_(parts.voice),
       record_(settings_.request, spoken_system(settings_.system)),
-      work_(parts.workers) {}
+      places_(parts.ear, parts.mind, parts.mouth),
+      work_(parts.workers, [this](Organ organ) { look_where(organ); }) {}
 
 Conversation::~Conversation() {
   close();
@@ -113,6 +114,16 @@ void Conversation::tell(TalkEvent event) {
 
 void Conversation::fail_organ(OrganFault fault) {
   tell({.kind = TalkEvent::Kind::Fault, .at = watch_.now(), .fault = std::move(fault)});
+}
+
+void Conversation::look_where(Organ organ) {
+  if (auto place = places_.moved(organ)) {
+    const std::lock_guard lock(mutex_);
+    tell({.kind = TalkEvent::Kind::Moved,
+          .at = watch_.now(),
+          .text = *std::move(place),
+          .organ = organ});
+  }
 }
 
 double Conversation::ms_since(int64_t sample) const {

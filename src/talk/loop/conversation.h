@@ -15,6 +15,7 @@
 #include "speech/voice_detector.h"
 #include "talk/loop/chat_record.h"
 #include "talk/loop/counted_work.h"
+#include "talk/loop/place_watch.h"
 #include "talk/loop/spoken_reply.h"
 #include "talk/loop/talk_event.h"
 #include "talk/loop/user_turn.h"
@@ -91,6 +92,9 @@ class Conversation {
  private:
   using Clock = std::chrono::steady_clock;
 
+  // Behind a piece of its work: whether the organ is where it was. Takes the lock.
+  void look_where(Organ organ);
+
   // All of these want the lock.
   void tell(TalkEvent event);
   void fail_organ(OrganFault fault);
@@ -136,6 +140,7 @@ class Conversation {
   TurnTimes speaking_times_;
   int64_t speaking_since_ = 0;  // where the voice ended that it replies to
   std::optional<int64_t> first_sound_;
+  PlaceWatch places_;
   std::vector<TalkEvent> events_;
   uint64_t hearings_ = 0;
   int64_t owed_ = 0;  // samples of sound by the rates' ratio, times 16000

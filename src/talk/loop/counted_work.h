@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 #include "talk/loop/workers.h"
 
@@ -13,15 +14,18 @@ namespace mynah::talk {
 // Thread-safe.
 class CountedWork {
  public:
-  explicit CountedWork(Workers& workers) : workers_(workers) {}
+  // `done` is called behind each piece of work, on its thread.
+  CountedWork(Workers& workers, std::function<void(Organ)> done)
+      : workers_(workers), done_(std::move(done)) {}
 
   void run(Organ organ, std::function<void()> work) {
     {
       const std::lock_guard lock(mutex_);
       ++under_way_;
     }
-    workers_.run(organ, [this, work = std::move(work)]() mutable {
+    workers_.run(organ, [this, organ, work = std::move(work)]() mutable {
       work();
+      done_(organ);
       work = nullptr;  // what it holds goes before it counts as done
       const std::lock_guard lock(mutex_);
       --under_way_;
@@ -42,6 +46,7 @@ class CountedWork {
 
  private:
   Workers& workers_;
+  const std::function<void(Organ)> done_;
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   int under_way_ = 0;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace mynah::talk {
 
 namespace {
@@ -10,6 +12,11 @@ namespace {
 // that may not be played at all.
 constexpr double kAhead_s = 8;
 constexpr double kAheadUnreleased_s = 2;
+
+// A reply that does not end: no more of it is written. Some eighteen minutes of speech, and of
+// thoughts that nobody hears ten times what a long one has.
+constexpr size_t kMostWritten = size_t{16} * 1024;
+constexpr size_t kMostThought = size_t{256} * 1024;
 
 // Silence behind a piece, as SpeakOptions has it between clauses, sentences and paragraphs.
 double silence_behind(SpokenPiece::Behind behind) {
@@ -32,10 +39,15 @@ class SpokenReply::Teller final : public ChatObserver {
  public:
   explicit Teller(SpokenReply& reply) : reply_(reply) {}
 
-  Status on_delta(const ChatDelta& delta) override { return reply_.take_text(delta.said.content); }
+  Status on_delta(const ChatDelta& delta) override {
+    thought_ += delta.said.reasoning.size();
+    MYNAH_TRY_STATUS(reply_.take_text(delta.said.content));
+    return thought_ > kMostThought ? reply_.break_off("thoughts", kMostThought) : Status();
+  }
 
  private:
   SpokenReply& reply_;
+  size_t thought_ = 0;  // bytes
 };
 
 // Takes the sound of one piece.
@@ -92,6 +104,9 @@ Status SpokenReply::take_text(std::string_view text) {
   if (enough_.stop_requested()) {
     return fail(ErrorCode::Cancelled, "the reply is not wanted any more");
   }
+  if (text_.size() + text.size() > kMostWritten) {
+    return break_off_locked("text", kMostWritten);
+  }
   text_ += text;
   take_pieces(cutter_.push(text));
   if (repetition_.push(text)) {
@@ -99,6 +114,21 @@ Status SpokenReply::take_text(std::string_view text) {
     return fail(ErrorCode::Cancelled, "the reply repeats itself");
   }
   return {};
+}
+
+Status SpokenReply::break_off(std::string_view what, size_t most) {
+  const std::lock_guard lock(mutex_);
+  return break_off_locked(what, most);
+}
+
+Status SpokenReply::break_off_locked(std::string_view what, size_t most) {
+  Error endless{.code = ErrorCode::InvalidInput,
+                .message = fmt::format("the reply does not end: it was broken off behind {} KiB of "
+                                       "{}; --max-tokens bounds replies earlier",
+                                       most / 1024, what)};
+  fault_ = OrganFault{.organ = Organ::Mind, .error = endless};
+  enough_.request_stop();
+  return std::unexpected(std::move(endless));
 }
 
 void SpokenReply::take_pieces(std::vector<SpokenPiece> pieces) {

@@ -85,6 +85,9 @@ class SpokenReply final : public std::enable_shared_from_this<SpokenReply> {
 
   void write(const ChatRequest& request);
   Status take_text(std::string_view text);
+  // It does not end: a fault, and what there is of it is spoken. The second wants the lock.
+  Status break_off(std::string_view what, size_t most);
+  Status break_off_locked(std::string_view what, size_t most);
   // Wants the lock.
   void take_pieces(std::vector<SpokenPiece> pieces);
   // Has the next piece spoken, where one is there and wanted; wants the lock.

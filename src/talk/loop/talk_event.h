@@ -29,6 +29,7 @@ struct TalkEvent {
     Held,     // it is silent, as somebody speaks over it
     WentOn,   // that was nothing
     Fault,    // an organ failed: `fault`
+    Moved,    // `organ` computes elsewhere now: its device failed, or was taken; `text` says where
     Woke,     // the wake word `text` was said, which ends at `at`: from there on it listens
     Sleeps,   // it listens for nothing but that word
   };
@@ -40,6 +41,7 @@ struct TalkEvent {
   bool interrupted = false;
   TurnTimes times{};                  // Heard, Replies
   std::optional<OrganFault> fault{};  // Fault
+  std::optional<Organ> organ{};       // Moved
 };
 
 }  // namespace mynah::talk
