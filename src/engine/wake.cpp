@@ -68,6 +68,25 @@ Result<std::vector<std::shared_ptr<const WakeWord>>> open_wake_words(
   return words;
 }
 
+Result<OpenedWakeCheck> open_wake_check(WakeConfirm confirm, const RecognizerWish& wish,
+                                        const Surroundings& surroundings) {
+  OpenedWakeCheck opened;
+  const bool wanted =
+      confirm == WakeConfirm::Yes ||
+      (confirm == WakeConfirm::Auto && !hearing_model(wish, surroundings.environment).empty());
+  if (!wanted) {
+    return opened;
+  }
+  MYNAH_TRY(opened.recognizer, open_recognizer(wish, surroundings));
+  if (opened.recognizer.model == nullptr) {
+    return fail(ErrorCode::Unsupported,
+                "the built-in recogniser cannot confirm a wake word: wanted a model, such as "
+                "tiny.en (mynah pull tiny.en)");
+  }
+  MYNAH_TRY(opened.check, WakeCheck::create(opened.recognizer.model));
+  return opened;
+}
+
 std::vector<std::shared_ptr<const WakeWord>> installed_wake_words(const Environment& environment) {
   std::vector<std::shared_ptr<const WakeWord>> words;
   for (const StoredModel& model : Store(store_folders(environment)).list()) {

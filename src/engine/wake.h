@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/recognizer.h"
 #include "engine/surroundings.h"
+#include "speech/wake/wake_check.h"
 #include "speech/wake/wake_word.h"
 
 namespace mynah::engine {
@@ -19,6 +21,24 @@ using WakeWish = std::vector<std::string>;
 // here; Usage for a name that nobody knows and for a model that is no wake word.
 Result<std::vector<std::shared_ptr<const WakeWord>>> open_wake_words(
     const WakeWish& wish, const Environment& environment);
+
+// Whether a recogniser looks again at what may be a word.
+enum class WakeConfirm : uint8_t {
+  Auto,  // where one is on this machine
+  Yes,
+  No,
+};
+
+// What looks again, and what it stands on, in the order that they must be destroyed from the end.
+struct OpenedWakeCheck {
+  OpenedRecognizer recognizer;
+  std::shared_ptr<WakeCheck> check;  // null: nobody looks
+};
+
+// Refused as open_recognizer() refuses; Unsupported, with Yes, for one that hears in no windows.
+[[nodiscard]] Result<OpenedWakeCheck> open_wake_check(WakeConfirm confirm,
+                                                      const RecognizerWish& wish,
+                                                      const Surroundings& surroundings);
 
 // All that are here and can be opened, by name.
 [[nodiscard]] std::vector<std::shared_ptr<const WakeWord>> installed_wake_words(

@@ -51,6 +51,19 @@ TEST(WakePhrase, BeginsASentenceAndStandsNotInTheMiddle) {
   EXPECT_FALSE(computer.find("I bought a computer yesterday."));
 }
 
+TEST(WakePhrase, TellsWhatSoundsMostLikeItWhereverThatIs) {
+  const WakePhrase nabu = phrase("Okay Nabu");
+  const std::string heard = "And so I say: okay, Naboo, what is it?";
+  const auto match = nabu.nearest(heard);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(heard.substr(match->end), ", what is it?");
+  EXPECT_LT(match->distance, nabu.nearest("Okay, not do.")->distance);
+  EXPECT_LT(nabu.nearest("Okay, not do.")->distance, nabu.nearest("Turn on the light.")->distance);
+  EXPECT_EQ(nabu.nearest("Okay Nabu.")->distance, 0);
+  EXPECT_FALSE(nabu.nearest(" ... "));
+  EXPECT_FALSE(nabu.nearest(""));
+}
+
 TEST(WakePhrase, IsRefusedWhereEverythingSoundsLikeIt) {
   for (const char* text : {"", "a", "hey", "...", "oh eh"}) {
     EXPECT_FALSE(WakePhrase::create(text)) << text;

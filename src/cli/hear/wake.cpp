@@ -51,11 +51,16 @@ void WakeCommand::fields(Fields& fields) {
                "begin of a sentence.");
   fields
       .option("model", "MODEL", recogniser_.model,
-              "With --phrase: the recogniser, as for transcribe.")
+              "The recogniser that confirms words and hears phrases, as for transcribe.")
       .shorter('m')
       .completes(Complete::Models);
   fields.option("cutoff", "P", options_.cutoff,
                 "A word is there above this mean probability; 0: what each word's own file says.");
+  using Confirm = engine::WakeConfirm;
+  fields.choice("confirm", "HOW", confirm_,
+                {{"auto", Confirm::Auto}, {"yes", Confirm::Yes}, {"no", Confirm::No}},
+                "Have the recogniser hear once more what may be a word but is below its cutoff; "
+                "auto: where one is here.");
   fields.time("refractory-s", options_.refractory_s,
               "So long after a word no other of its kind is told.");
   recording_.fields(fields);
@@ -69,8 +74,9 @@ void WakeCommand::fields(Fields& fields) {
 std::string WakeCommand::details() const {
   return "Prints the time at which each wake word was heard, in seconds, with the word and how\n"
          "likely it is, one a line. The words are microWakeWord's; 'mynah pull okay-nabu' brings\n"
-         "one, 'mynah import FILE.tflite' takes in one of your own. --phrase needs none of them: "
-         "what\n"
+         "one, 'mynah import FILE.tflite' takes in one of your own. Where a recogniser is here, "
+         "it\n"
+         "confirms what is below a word's cutoff. --phrase needs none of them: what\n"
          "the recogniser writes is compared by its sounds, and costs what transcribing costs.\n\n"
          "  arecord -q -t wav -r 16000 -f S16_LE | mynah wake -";
 }
@@ -98,10 +104,19 @@ Status WakeCommand::check() const {
 }
 
 Result<double> WakeCommand::hear(Context& context, const std::string& file, const Words& words,
-                                 const AudioOpenOptions& audio) const {
+                                 WakeCheck* check, const AudioOpenOptions& audio) const {
   MYNAH_TRY(const auto source, open_audio(file, audio));
-  WakeListener listener(words, options_);
+  WakeSpotter spotter(words, options_, check != nullptr);
   auto detections = nlohmann::ordered_json::array();
+  auto looks = nlohmann::ordered_json::array();
+  const auto looked = [&](const WakeLook& look, const WakeVerdict& verdict) {
+    looks.push_back({{"time", to_thousandth(audio.start_s +
+                                            in_seconds(static_cast<double>(look.maybe.sample)))},
+                     {"word", look.maybe.name},
+                     {"probability", to_thousandth(look.maybe.probability)},
+                     {"heard", verdict.heard},
+                     {"distance", to_thousandth(verdict.distance)}});
+  };
   std::vector<std::vector<double>> heights(words.size());
   std::array<float, kPieceSamples> piece;
   double samples = 0;
@@ -117,12 +132,15 @@ Result<double> WakeCommand::hear(Context& context, const std::string& file, cons
       break;
     }
     samples += static_cast<double>(count);
-    for (const WakeDetection& found : listener.push(std::span(piece).first(count))) {
+    MYNAH_TRY(const std::vector<WakeDetection> words_found,
+              spot(spotter, check, std::span(piece).first(count), context.stop, looked));
+    for (const WakeDetection& found : words_found) {
       const double at = audio.start_s + in_seconds(static_cast<double>(found.sample));
       if (context.json) {
         detections.push_back({{"time", to_thousandth(at)},
                               {"word", found.name},
-                              {"probability", to_thousandth(found.probability)}});
+                              {"probability", to_thousandth(found.probability)},
+                              {"confirmed", !found.sure}});
       } else {
         context.out.line(fmt::format("{:9.3f} {:.2f} {}{}", at, found.probability, found.name,
                                      recordings_.size() > 1 ? " " + file : std::string()));
@@ -130,7 +148,7 @@ Result<double> WakeCommand::hear(Context& context, const std::string& file, cons
       }
     }
     if (probabilities_) {
-      const std::vector<double> highest = listener.take_highest();
+      const std::vector<double> highest = spotter.take_highest();
       for (size_t i = 0; i < words.size(); ++i) {
         heights[i].push_back(to_thousandth(highest[i]));
       }
@@ -145,6 +163,7 @@ Result<double> WakeCommand::hear(Context& context, const std::string& file, cons
       for (size_t i = 0; i < words.size(); ++i) {
         object["probabilities"][words[i]->facts().name] = heights[i];
       }
+      object["looks"] = std::move(looks);
     }
     context.out.line(wake_line(object));
   }
@@ -156,8 +175,11 @@ Result<int> WakeCommand::run(Context& context) {
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
   if (phrases_.empty()) {
     MYNAH_TRY(const Words words, engine::open_wake_words(wish_, context.environment));
-    return hear_all(context,
-                    [&](const std::string& file) { return hear(context, file, words, audio); });
+    MYNAH_TRY(const engine::OpenedWakeCheck opened,
+              engine::open_wake_check(confirm_, recogniser_, surroundings_of(context)));
+    return hear_all(context, [&](const std::string& file) {
+      return hear(context, file, words, opened.check.get(), audio);
+    });
   }
   MYNAH_TRY(const std::vector<WakePhrase> phrases, make_phrases(phrases_));
   MYNAH_TRY(const engine::OpenedRecognizer opened,

@@ -10,7 +10,7 @@
 #include "cli/hear/transcribe_options.h"
 #include "cli/hear/wake_phrases.h"
 #include "engine/wake.h"
-#include "speech/wake/wake_word.h"
+#include "speech/wake/wake_spotter.h"
 
 namespace mynah::cli {
 
@@ -24,9 +24,10 @@ class WakeCommand : public Command {
   using Words = std::vector<std::shared_ptr<const WakeWord>>;
 
   [[nodiscard]] Status check() const;
-  // Listens to one recording, prints what is heard in it, and returns its seconds.
+  // Listens to one recording, prints what is heard in it, and returns its seconds. `check`: null
+  // where nobody looks again.
   [[nodiscard]] Result<double> hear(Context& context, const std::string& file, const Words& words,
-                                    const AudioOpenOptions& audio) const;
+                                    WakeCheck* check, const AudioOpenOptions& audio) const;
 
   // The same with phrases, which a recogniser hears.
   [[nodiscard]] Result<double> hear_phrases_of(Context& context, const std::string& file,
@@ -41,6 +42,7 @@ class WakeCommand : public Command {
   std::vector<std::string> phrases_;
   engine::RecognizerWish recogniser_;
   engine::WakeWish wish_;
+  engine::WakeConfirm confirm_ = engine::WakeConfirm::Auto;
   WakeOptions options_;
   RecordingOptions recording_;
   bool probabilities_ = false;

@@ -127,12 +127,35 @@ Result<WakePhrase> WakePhrase::create(const std::string& text) {
 }
 
 std::optional<PhraseMatch> WakePhrase::begins(std::string_view text) const {
+  return begins(text, kTolerance);
+}
+
+std::optional<PhraseMatch> WakePhrase::nearest(std::string_view text) const {
+  std::optional<PhraseMatch> best;
+  for (size_t at = 0; at < text.size();) {
+    // Nothing is further away than all sounds and as many that are too much.
+    constexpr double kAny = 2;
+    if (auto match = begins(text.substr(at), kAny);
+        match && (!best || match->distance < best->distance)) {
+      match->end += at;
+      best = match;
+    }
+    while (at < text.size() && is_phrase_letter(text[at])) {
+      ++at;
+    }
+    while (at < text.size() && !is_phrase_letter(text[at])) {
+      ++at;
+    }
+  }
+  return best;
+}
+
+std::optional<PhraseMatch> WakePhrase::begins(std::string_view text, double most) const {
   // Costs of turning so many sounds of the phrase into what was read so far.
   std::vector<double> costs(sounds_.size() + 1, 0.0);
   for (size_t i = 0; i < sounds_.size(); ++i) {
     costs[i + 1] = costs[i] + edit_cost(sounds_[i]);
   }
-  const auto most = static_cast<double>(sounds_.size()) * kTolerance;
   std::optional<PhraseMatch> best;
   size_t at = 0;
   for (size_t read = 0; at < text.size() && read < 2 * sounds_.size();) {
@@ -151,10 +174,9 @@ std::optional<PhraseMatch> WakePhrase::begins(std::string_view text) const {
       }
     }
     read += word.size();
-    const double distance = costs.back();
-    if (!word.empty() && distance <= most &&
-        (!best || distance / static_cast<double>(sounds_.size()) < best->distance)) {
-      best = {.distance = distance / static_cast<double>(sounds_.size()), .end = end};
+    const double distance = costs.back() / static_cast<double>(sounds_.size());
+    if (!word.empty() && distance <= most && (!best || distance < best->distance)) {
+      best = {.distance = distance, .end = end};
     }
     at = end + 1;
   }

@@ -12,7 +12,7 @@
 namespace mynah {
 
 struct PhraseMatch {
-  double distance = 0;  // from 0, the same sounds, to the phrase's tolerance
+  double distance = 0;  // 0: the same sounds; up to the tolerance where one is asked for
   size_t end = 0;       // byte of the text behind it: what follows is what is wanted
 
   bool operator==(const PhraseMatch&) const = default;
@@ -34,12 +34,19 @@ class WakePhrase {
   // Where the text begins with it; the best of the ends that are ends of words.
   [[nodiscard]] std::optional<PhraseMatch> begins(std::string_view text) const;
 
+  // What of the text sounds most like it, from the begin of any word on, however little; none: the
+  // text has no words.
+  [[nodiscard]] std::optional<PhraseMatch> nearest(std::string_view text) const;
+
   // The same of any sentence of the text, the first that does.
   [[nodiscard]] std::optional<PhraseMatch> find(std::string_view text) const;
 
  private:
   WakePhrase(std::string text, std::string sounds)
       : text_(std::move(text)), sounds_(std::move(sounds)) {}
+
+  // The best of the ends that are ends of words, no further away than `most` of its sounds.
+  [[nodiscard]] std::optional<PhraseMatch> begins(std::string_view text, double most) const;
 
   std::string text_;
   std::string sounds_;

@@ -22,6 +22,7 @@ constexpr std::string_view kManifestExtension = ".json";
 constexpr uint64_t kMostManifestBytes = 1U << 16U;
 constexpr int kMostWindow = 1000;
 constexpr int kFeatureStep_ms = 10;
+constexpr int64_t kMaybeEvery = wake_word::kFeatureRate_hz / 2;
 
 std::string manifest_string(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
@@ -195,11 +196,30 @@ void WakeListener::hear(Hearing& hearing, const wake_word::FeatureFrame& frame,
   const double mean = std::accumulate(hearing.window.begin(), hearing.window.end(), 0.0) /
                       static_cast<double>(wanted);
   hearing.highest = std::max(hearing.highest, mean);
-  if (heard_ >= hearing.deaf_until &&
-      mean > (options_.cutoff > 0 ? options_.cutoff : facts.cutoff)) {
-    found.push_back({.name = facts.name, .sample = heard_, .probability = mean});
-    hearing.deaf_until = heard_ + std::llround(options_.refractory_s * wake_word::kFeatureRate_hz);
+  if (heard_ < hearing.deaf_until) {
+    return;
   }
+  if (mean > (options_.cutoff > 0 ? options_.cutoff : facts.cutoff)) {
+    found.push_back({.name = facts.name, .sample = heard_, .probability = mean});
+    hearing.deaf_until = heard_ + refractory();
+  } else if (options_.maybe > 0 && mean > options_.maybe && heard_ >= hearing.maybe_after) {
+    found.push_back({.name = facts.name, .sample = heard_, .probability = mean, .sure = false});
+    hearing.maybe_after = heard_ + kMaybeEvery;
+  }
+}
+
+bool WakeListener::confirm(const std::string& name, int64_t sample) {
+  const auto hearing = std::ranges::find_if(
+      hearings_, [&](const Hearing& one) { return one.word->facts().name == name; });
+  if (hearing == hearings_.end() || sample < hearing->deaf_until) {
+    return false;
+  }
+  hearing->deaf_until = sample + refractory();
+  return true;
+}
+
+int64_t WakeListener::refractory() const {
+  return std::llround(options_.refractory_s * wake_word::kFeatureRate_hz);
 }
 
 }  // namespace mynah

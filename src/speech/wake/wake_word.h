@@ -55,6 +55,7 @@ struct WakeDetection {
   std::string name;        // WakeWordFacts::name
   int64_t sample = 0;      // that was the last one heard of it
   double probability = 0;  // mean of the window
+  bool sure = true;        // false: above WakeOptions::maybe alone
 
   bool operator==(const WakeDetection&) const = default;
 };
@@ -62,6 +63,9 @@ struct WakeDetection {
 struct WakeOptions {
   double cutoff = 0;        // instead of each word's own; 0: that
   double refractory_s = 2;  // after a word so long none of its kind is told again
+  // Above this it may be the word, which somebody is to look at again; 0: nobody will. What may be
+  // one is told half a second after the last at the soonest.
+  double maybe = 0;
 };
 
 // One stream of samples at 16 kHz; one thread at a time. What it finds does not hang on how they
@@ -72,6 +76,10 @@ class WakeListener {
 
   // Listens to what comes next, in [-1, 1].
   [[nodiscard]] std::vector<WakeDetection> push(std::span<const float> samples);
+
+  // Somebody looked again at what may have been the word and it was: for the refractory time from
+  // `sample` on it is not told again. False: it is within that of another.
+  bool confirm(const std::string& name, int64_t sample);
 
   // As before the first sample.
   void reset();
@@ -86,12 +94,14 @@ class WakeListener {
     wake_word::WakeState state;
     std::vector<wake_word::FeatureFrame> waiting;  // less than a step
     std::deque<double> window;
-    int64_t deaf_until = 0;  // sample
+    int64_t deaf_until = 0;   // sample
+    int64_t maybe_after = 0;  // where it may be one again
     double highest = 0;
   };
 
   void hear(Hearing& hearing, const wake_word::FeatureFrame& frame,
             std::vector<WakeDetection>& found);
+  [[nodiscard]] int64_t refractory() const;  // samples
 
   WakeOptions options_;
   wake_word::MicroFeatures features_;
