@@ -38,7 +38,7 @@ void append_s16le(std::span<const float> samples, std::string& bytes) {
 }  // namespace
 
 Satellite::Satellite(SatelliteOptions options)
-    : options_(std::move(options)), listener_(options_.words, {}) {}
+    : options_(std::move(options)), spotter_(options_.words, {}, options_.check != nullptr) {}
 
 WyomingMessage Satellite::info() const {
   Json satellite = satellite_artifact(options_.name);
@@ -91,7 +91,7 @@ void Satellite::begin_stream(const std::string& word, SatelliteStep& step) {
 // What is left of a message is of no use: a pipeline that hears has heard enough.
 void Satellite::end_stream(SatelliteStep& step) {
   step.messages.push_back(encode("streaming-stopped", Json::object()));
-  listener_.reset();
+  spotter_.reset();
 }
 
 void Satellite::stop_playing(SatelliteStep& step) {
@@ -116,11 +116,13 @@ void Satellite::stream(std::span<const float> samples, SatelliteStep& step) {
 SatelliteStep Satellite::hear(std::span<const float> samples) {
   SatelliteStep step;
   if (state_ == State::Waiting) {
-    const std::vector<WakeDetection> found = listener_.push(samples);
-    if (!found.empty()) {
+    const auto found = spot(spotter_, options_.check.get(), samples, {});
+    if (!found) {
+      step.fault = found.error().message;
+    } else if (!found->empty()) {
       // Who says the word wants to be heard, and no more of the last reply.
       stop_playing(step);
-      begin_stream(found.front().name, step);
+      begin_stream(found->front().name, step);
     }
   } else if (state_ == State::Streaming) {
     stream(samples, step);
@@ -149,7 +151,7 @@ Result<SatelliteStep> Satellite::take(const WyomingMessage& message) {
     step.messages.push_back(encode("pong", {{"text", message.text("text")}}));
   } else if (type == "run-satellite") {
     if (state_ == State::Paused) {
-      listener_.reset();
+      spotter_.reset();
       state_ = State::Waiting;
       if (options_.words.empty()) {
         begin_stream("", step);

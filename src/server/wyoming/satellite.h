@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "server/wyoming/message.h"
 #include "server/wyoming/mono_reader.h"
-#include "speech/wake/wake_word.h"
+#include "speech/wake/wake_spotter.h"
 
 namespace mynah::server {
 
@@ -23,6 +23,7 @@ struct SatelliteOptions {
   int play_rate_hz = 16000;    // of what is played
   // Words that are listened for here; none: the server is sent everything and listens itself.
   std::vector<std::shared_ptr<const WakeWord>> words;
+  std::shared_ptr<WakeCheck> check;  // looks again at what may be one; null: nobody does
 };
 
 // What is to be done.
@@ -31,6 +32,7 @@ struct SatelliteStep {
   std::vector<float> sound;           // to play behind what is played, at play_rate_hz
   bool stop_sound = false;  // what is played or waits for it is not wanted any more; before `sound`
   bool sound_ends = false;  // call played() once all of it was played
+  std::string fault;        // what went wrong here meanwhile; "": nothing
 };
 
 // One at a time is the server; one thread at a time.
@@ -70,7 +72,7 @@ class Satellite {
 
   SatelliteOptions options_;
   State state_ = State::Paused;
-  WakeListener listener_;
+  WakeSpotter spotter_;
   std::string chunk_;     // samples that are no whole message yet, as they are sent
   int64_t streamed_ = 0;  // samples of this stream
   std::optional<MonoReader> reply_;

@@ -117,6 +117,9 @@ class SatelliteLoop {
 
   // What the satellite wants done; its messages are the server's.
   void apply(SatelliteStep step) {
+    if (!step.fault.empty()) {
+      tell(step.fault);
+    }
     if (step.stop_sound) {
       sound_.stop_playing();
       if (std::exchange(reply_ends_, false)) {

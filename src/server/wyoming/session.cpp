@@ -170,7 +170,7 @@ class WyomingSession final : public ByteSession,
       return {};
     }
     if (type == "detect") {
-      MYNAH_TRY(wake_, WakeWatch::begin(message, service_.environment()));
+      MYNAH_TRY(wake_, WakeWatch::begin(message, service_));
       return {};
     }
     if (wake_ != nullptr && type.starts_with("audio-")) {

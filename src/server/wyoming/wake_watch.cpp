@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 }  // namespace
 
 Result<std::unique_ptr<WakeWatch>> WakeWatch::begin(const WyomingMessage& detect,
-                                                    const Environment& environment) {
+                                                    Service& service) {
   engine::WakeWish wish;
   const auto names = detect.data.find("names");
   if (names != detect.data.end() && names->is_array()) {
@@ -30,13 +30,23 @@ Result<std::unique_ptr<WakeWatch>> WakeWatch::begin(const WyomingMessage& detect
       wish.push_back(text);
     }
   }
-  MYNAH_TRY(auto words, engine::open_wake_words(wish, environment));
-  return std::unique_ptr<WakeWatch>(new WakeWatch(std::move(words)));
+  MYNAH_TRY(auto words, engine::open_wake_words(wish, service.environment()));
+  std::optional<Lease> hearing;
+  std::shared_ptr<WakeCheck> check;
+  if (!service.hearing_models().empty()) {
+    MYNAH_TRY(Hearing opened, service.hearing(""));
+    hearing.emplace(std::move(opened.lease));
+    if ((*hearing)->model != nullptr) {
+      MYNAH_TRY(check, WakeCheck::create((*hearing)->model));
+    }
+  }
+  return std::unique_ptr<WakeWatch>(
+      new WakeWatch(std::move(words), std::move(hearing), std::move(check)));
 }
 
 Status WakeWatch::start(const SampleFormat& format) {
   MYNAH_TRY(reader_, MonoReader::create(format, kHearingRate_hz));
-  listener_.reset();
+  spotter_.reset();
   detected_ = false;
   return {};
 }
@@ -44,7 +54,8 @@ Status WakeWatch::start(const SampleFormat& format) {
 Result<std::vector<std::string>> WakeWatch::push(const WyomingMessage& chunk) {
   std::vector<std::string> events;
   MYNAH_TRY(const std::vector<float> samples, reader_->read(chunk.payload));
-  for (const WakeDetection& found : listener_.push(samples)) {
+  MYNAH_TRY(const std::vector<WakeDetection> words, spot(spotter_, check_.get(), samples, {}));
+  for (const WakeDetection& found : words) {
     const int64_t since_start = found.sample * 1000 / kHearingRate_hz;
     events.push_back(encode("detection", {{"name", found.name},
                                           {"timestamp", chunk.number("timestamp", since_start)},
