@@ -19,7 +19,10 @@ class RunEar final : public WakeEar {
  public:
   explicit RunEar(int64_t late) : late_(late) {}
 
-  std::optional<WakeHit> hear(std::span<const float> samples) override {
+  Result<std::optional<WakeHit>> hear(std::span<const float> samples) override {
+    if (std::exchange(fails, false)) {
+      return fail(ErrorCode::Device, "the ear is deaf");
+    }
     for (const float sample : samples) {
       ++heard_;
       if (sample == kWord) {
@@ -27,12 +30,14 @@ class RunEar final : public WakeEar {
       }
     }
     if (end_ > 0 && heard_ - end_ >= late_) {
-      return WakeHit{.word = "okay", .end = std::exchange(end_, 0)};
+      return std::optional(WakeHit{.word = "okay", .end = std::exchange(end_, 0)});
     }
-    return std::nullopt;
+    return std::optional<WakeHit>();
   }
 
   [[nodiscard]] bool is_working() const override { return end_ > 0; }
+
+  bool fails = false;
 
   void reset() override {
     heard_ = 0;
@@ -49,8 +54,10 @@ class WakeGateTest : public TalkTest {
  protected:
   void begin_asleep(double late_s = 0.2, double window_s = 4) {
     begin();
+    auto ear = std::make_unique<RunEar>(samples_of(late_s));
+    run_ear_ = ear.get();
     gate_ =
-        std::make_unique<WakeGate>(*conversation_, std::make_unique<RunEar>(samples_of(late_s)),
+        std::make_unique<WakeGate>(*conversation_, std::move(ear),
                                    WakeSettings{.played_hz = kFakeRate_hz, .window_s = window_s});
   }
 
@@ -70,6 +77,7 @@ class WakeGateTest : public TalkTest {
     hear(ear_.sample_of(word), seconds);
   }
 
+  RunEar* run_ear_ = nullptr;
   std::unique_ptr<WakeGate> gate_;
 };
 
@@ -169,6 +177,17 @@ TEST_F(WakeGateTest, RestsOnceNoWordCanBeKnownAnyMore) {
   EXPECT_TRUE(gate_->is_at_rest());
   hear(kWord, 0.5);
   EXPECT_TRUE(gate_->is_working());
+}
+
+TEST_F(WakeGateTest, AnEarThatFailsIsToldOfAndHearsOn) {
+  begin_asleep();
+  run_ear_->fails = true;
+  hear(0, 1);
+  ASSERT_THAT(all(Kind::Fault), SizeIs(1));
+  EXPECT_EQ(all(Kind::Fault)[0].fault->error.message, "the ear is deaf");
+  hear(kWord, 0.6);
+  hear(0, 1);
+  EXPECT_THAT(all(Kind::Woke), SizeIs(1));
 }
 
 TEST_F(WakeGateTest, WithoutAnEarItIsNotThere) {

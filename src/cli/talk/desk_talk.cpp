@@ -48,7 +48,7 @@ Status DeskTalk::run(const std::stop_token& stop) {
     take_news();
     look_for_sleep();
     MYNAH_TRY_STATUS(hear(*frame));
-    for (const talk::TalkEvent& event : parts_.conversation.take_events()) {
+    for (const talk::TalkEvent& event : parts_.gate.take_events()) {
       take(event);
     }
     if (parts_.screen == nullptr) {
@@ -76,10 +76,10 @@ Status DeskTalk::hear(const SoundFrame& frame) {
     parts_.stage.reset();  // while it was away nothing was heard of what was played
   }
   const bool open = !push_to_talk_ || pressed_;
-  const std::vector<float> cleaned = parts_.stage.push(frame.heard, frame.played, open);
+  const std::vector<float> cleaned = parts_.stage.push(frame.heard, frame.played);
   const std::vector<float> silence(open ? 0 : cleaned.size());
   played_.clear();
-  parts_.conversation.step(open ? cleaned : silence, played_);
+  parts_.gate.step(open ? cleaned : silence, played_);
   play(played_);
   if (parts_.heard != nullptr) {
     MYNAH_TRY_STATUS(parts_.heard->write(cleaned));
@@ -140,6 +140,8 @@ void DeskTalk::take(const talk::TalkEvent& event) {
       add_line({.who = "", .text = fmt::format("it goes on, on {}", event.text)});
       break;
     case Kind::WentOn:
+    case Kind::Woke:  // what it is doing is shown
+    case Kind::Sleeps:
       break;
   }
 }
@@ -235,6 +237,8 @@ void DeskTalk::refresh() {
     view_.doing = "speaking";
   } else if (push_to_talk_ && !pressed_) {
     view_.doing = "waiting for the space bar";
+  } else if (!parts_.gate.is_awake()) {
+    view_.doing = "asleep, until the word is said";
   } else {
     view_.doing = view_.draft.empty() ? "listening" : "hearing";
   }

@@ -12,6 +12,7 @@
 #include "cli/speak/sound_output.h"
 #include "cli/talk/talk_screen.h"
 #include "talk/loop/conversation.h"
+#include "talk/loop/wake_gate.h"
 #include "talk/turns/echo_stage.h"
 
 namespace mynah::cli {
@@ -21,6 +22,7 @@ class DeskTalk {
  public:
   struct Parts {
     talk::Conversation& conversation;  // its detector is the stage's
+    talk::WakeGate& gate;              // before it
     SoundDevice& device;               // of the mouth's rate
     talk::EchoStage& stage;            // of kHeardHz
     TalkScreen* screen = nullptr;      // null: there are no keys, `tell` and `note` are all

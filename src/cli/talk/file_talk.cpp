@@ -64,18 +64,18 @@ Status FileTalk::run(const std::stop_token& stop) {
     }
     MYNAH_TRY(const bool more, read_frame(source, captured));
     behind = more ? 0 : behind + static_cast<int64_t>(kFrame);
-    if (!more && conversation.is_at_rest()) {
+    if (!more && gate.is_at_rest()) {
       return {};
     }
     played.clear();
-    conversation.step(captured, played);
+    gate.step(captured, played);
     if (output != nullptr) {
       MYNAH_TRY_STATUS(output->write(played));
     }
-    for (const talk::TalkEvent& event : conversation.take_events()) {
+    for (const talk::TalkEvent& event : gate.take_events()) {
       tell(event);
     }
-    clock.frame(pace == TalkPace::RealTime || conversation.is_working());
+    clock.frame(pace == TalkPace::RealTime || gate.is_working());
   }
   conversation.stop_speaking();
   return {};

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "cli/speak/sound_output.h"
 #include "talk/loop/conversation.h"
+#include "talk/loop/wake_gate.h"
 
 namespace mynah::cli {
 
@@ -22,6 +23,7 @@ enum class TalkPace : unsigned char {
 
 struct FileTalk {
   talk::Conversation& conversation;
+  talk::WakeGate& gate;                                      // before it
   AudioSource& source;                                       // 16 kHz mono
   SoundOutput* output = nullptr;                             // null: nobody hears it
   std::function<void(const talk::TalkEvent& event)> tell{};  // from the thread that runs

@@ -75,6 +75,7 @@ void TalkCommand::fields(Fields& fields) {
                 "Where replies are played, of the same sound system; empty: the usual one.");
   fields.flag("push-to-talk", push_to_talk_,
               "At a terminal: hear only between two presses of the space bar.");
+  wake_.fields(fields);
   fields
       .option(
           "keep-audio", "FOLDER", keep_audio_,
@@ -123,8 +124,8 @@ void TalkCommand::fields(Fields& fields) {
 std::string TalkCommand::details() const {
   return "What is heard and said is printed; with --json a line an event: organs, voice, draft, "
          "heard,\n"
-         "replies (with times), said, held, went_on, fault, moved. at_s counts what was "
-         "captured.\n\n" +
+         "replies (with times), said, held, went_on, fault, moved, woke, sleeps. at_s counts "
+         "what was captured.\n\n" +
          device_details();
 }
 
@@ -136,6 +137,7 @@ Status TalkCommand::check(const Context& context) const {
                 "--wav is heard in place of a microphone: wanted none of --microphone, "
                 "--loudspeaker, --push-to-talk and --keep-audio beside it");
   }
+  MYNAH_TRY_STATUS(wake_.check());
   if (wav_.empty() && (!out_.empty() || real_time_)) {
     return fail(ErrorCode::Usage, "--out and --real-time are for --wav, which is not given");
   }
@@ -174,9 +176,12 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
   talk::ThreadWorkers workers;
+  MYNAH_TRY(auto wakes, open_wake_ear(context, wake_, models, workers));
   talk::Conversation conversation(parts_of(models, workers), settings(models.language));
+  talk::WakeGate gate(conversation, std::move(wakes), wake_.settings(models.mouth->rate_hz()));
   conversation.warm_up();
   FileTalk talk{.conversation = conversation,
+                .gate = gate,
                 .source = source,
                 .output = output.get(),
                 .tell = [&](const talk::TalkEvent& event) { printer.print(event); },
@@ -221,12 +226,14 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
   talk::ThreadWorkers workers;
+  MYNAH_TRY(auto wakes, open_wake_ear(context, wake_, models, workers));
   MYNAH_TRY(const auto stage, talk::EchoStage::create(kHeardHz, models.voice));
   talk::TalkParts parts = parts_of(models, workers);
   parts.voice = stage->voice();
   talk::TalkSettings desk_settings = settings(models.language);
   desk_settings.interruption.hold = samples_of(parts.voice->frame_s());  // the stage has waited
   talk::Conversation conversation(parts, std::move(desk_settings));
+  talk::WakeGate gate(conversation, std::move(wakes), wake_.settings(models.mouth->rate_hz()));
   conversation.warm_up();
   std::unique_ptr<TalkScreen> screen;
   if (!context.json && context.in.is_terminal() && context.out.is_terminal()) {
@@ -234,6 +241,7 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
   }
   const bool shown = screen != nullptr;  // the screen has it all
   DeskTalk desk({.conversation = conversation,
+                 .gate = gate,
                  .device = *device,
                  .stage = *stage,
                  .screen = screen.get(),

@@ -108,6 +108,7 @@ Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish
   models.mind = talk::local_mind(std::move(chat));
   MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
   MYNAH_TRY(models.language, language_code(*recognizer, wish.language));
+  models.hears = recognizer->model;
   MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer)));
   MYNAH_TRY_STATUS(open_end(context, wish, models));
   MYNAH_TRY(models.voice, open_own_detector(context, wish.hear.vad_model));

@@ -10,6 +10,7 @@
 #include "engine/turn_scorer.h"
 #include "speech/end_of_turn_rule.h"
 #include "speech/synthesizer.h"
+#include "speech/window_model.h"
 #include "talk/organs/local_organs.h"
 #include "talk/turns/end_rule.h"
 
@@ -33,6 +34,7 @@ struct TalkModels {
   std::unique_ptr<engine::Engine> engine;
   std::shared_ptr<const VoiceDetector> voice;
   std::unique_ptr<talk::Ear> ear;
+  std::shared_ptr<const WindowModel> hears;  // the ear's, which keeps it; null: none of this kind
   std::unique_ptr<talk::Mind> mind;
   std::unique_ptr<talk::Mouth> mouth;
   std::string language;  // TalkWish's as a code

@@ -15,7 +15,8 @@ namespace mynah::talk {
 class CountedWork {
  public:
   // `done` is called behind each piece of work, on its thread.
-  CountedWork(Workers& workers, std::function<void(Organ)> done)
+  explicit CountedWork(
+      Workers& workers, std::function<void(Organ)> done = [](Organ) {})
       : workers_(workers), done_(std::move(done)) {}
 
   void run(Organ organ, std::function<void()> work) {

@@ -33,8 +33,12 @@ void WakeGate::step(std::span<const float> captured, std::vector<float>& played)
   held_.append(captured);
   made_.clear();
   if (!awake_) {
-    if (const auto hit = ear_->hear(captured)) {
-      wake(*hit);
+    if (const auto hit = ear_->hear(captured); !hit) {
+      events_.push_back({.kind = TalkEvent::Kind::Fault,
+                         .at = now_,
+                         .fault = OrganFault{.organ = Organ::Ear, .error = hit.error()}});
+    } else if (*hit) {
+      wake(**hit);
     }
   }
   pass_on(awake_ ? now_ : now_ - samples_of(kWakeLate_s));

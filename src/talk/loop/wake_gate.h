@@ -11,7 +11,7 @@
 
 #include "speech/sample_buffer.h"
 #include "talk/loop/conversation.h"
-#include "talk/turns/wake_ear.h"
+#include "talk/loop/wake_ear.h"
 
 namespace mynah::talk {
 

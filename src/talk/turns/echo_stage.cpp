@@ -34,7 +34,7 @@ class GatedSession final : public VoiceDetector::Session {
     std::vector<float> probabilities;
     for (size_t left = samples.size(); left > 0;) {
       const size_t count = std::min(left, frame_ - waiting_.size());
-      take(count);
+      take(samples.subspan(samples.size() - left, count));
       left -= count;
       if (waiting_.size() < frame_) {
         break;
@@ -63,13 +63,15 @@ class GatedSession final : public VoiceDetector::Session {
   Status restore(std::span<const std::byte> state) override { return session_->restore(state); }
 
  private:
-  // What the canceller made of the next samples: silence where the stage gave none.
-  void take(size_t count) {
-    const size_t have = std::min(count, heard_->quieted.size());
-    const auto end = heard_->quieted.begin() + static_cast<ptrdiff_t>(have);
-    waiting_.insert(waiting_.end(), heard_->quieted.begin(), end);
-    waiting_.insert(waiting_.end(), count - have, 0.0F);
-    heard_->quieted.erase(heard_->quieted.begin(), end);
+  // What the canceller made of the next samples: silence where the stage gave none, or where
+  // somebody keeps the conversation from hearing them.
+  void take(std::span<const float> samples) {
+    const size_t have = std::min(samples.size(), heard_->quieted.size());
+    for (size_t i = 0; i < samples.size(); ++i) {
+      waiting_.push_back(i < have && samples[i] != 0 ? heard_->quieted[i] : 0.0F);
+    }
+    heard_->quieted.erase(heard_->quieted.begin(),
+                          heard_->quieted.begin() + static_cast<ptrdiff_t>(have));
     heard_->begun += have;
     const size_t frames = std::min(heard_->begun / echo::kFrame, heard_->facts.size());
     if (frames > 0) {
@@ -152,16 +154,11 @@ EchoStage::EchoStage(echo::EchoCanceller canceller, std::shared_ptr<const VoiceD
       heard_(std::make_shared<Heard>()),
       voice_(std::make_shared<GatedVoice>(std::move(voice), heard_, options)) {}
 
-std::vector<float> EchoStage::push(std::span<const float> captured, std::span<const float> played,
-                                   bool detector_hears) {
+std::vector<float> EchoStage::push(std::span<const float> captured, std::span<const float> played) {
   std::vector<float> cleaned;
   for (const echo::CleanFrame& frame : canceller_.process(captured, played)) {
     cleaned.insert(cleaned.end(), frame.cleaned.begin(), frame.cleaned.end());
-    if (detector_hears) {
-      heard_->quieted.insert(heard_->quieted.end(), frame.quieted.begin(), frame.quieted.end());
-    } else {
-      heard_->quieted.insert(heard_->quieted.end(), frame.quieted.size(), 0.0F);
-    }
+    heard_->quieted.insert(heard_->quieted.end(), frame.quieted.begin(), frame.quieted.end());
     heard_->facts.push_back(frame.facts);
   }
   return cleaned;
@@ -169,7 +166,9 @@ std::vector<float> EchoStage::push(std::span<const float> captured, std::span<co
 
 void EchoStage::reset() {
   canceller_.forget_path();
-  *heard_ = {};
+  // A conversation that is behind takes as many samples as before.
+  std::ranges::fill(heard_->quieted, 0.0F);
+  std::ranges::fill(heard_->facts, echo::EchoFacts{});
 }
 
 }  // namespace mynah::talk

@@ -14,9 +14,10 @@
 
 namespace mynah::talk {
 
-// One microphone and one loudspeaker. Each piece that push() gives goes to Conversation::step() at
-// once, whose TalkParts::voice is voice(): the detector hears, for these samples, what the
-// canceller made quieter still. One thread.
+// One microphone and one loudspeaker. What push() gives goes to Conversation::step(), in its order
+// and all of it, whose TalkParts::voice is voice(): the detector hears, for these samples, what the
+// canceller made quieter still, and silence where the conversation is given zeros in their place.
+// One thread.
 //
 // NearVoice has waited before it lets a voice through, so that InterruptionTimes::hold need not:
 // one frame of the detector's is enough.
@@ -29,10 +30,9 @@ class EchoStage {
 
   // What was captured, 16 kHz mono, and what was really played meanwhile
   // (EchoCanceller::process()). Returns what is to be heard: as many samples, where whole frames of
-  // 10 ms come. `detector_hears`: or silence in place of them, as where nobody is to be listened
-  // to; the echo is learned all the same.
+  // 10 ms come.
   [[nodiscard]] std::vector<float> push(std::span<const float> captured,
-                                        std::span<const float> played, bool detector_hears = true);
+                                        std::span<const float> played);
 
   // Its sessions hear nothing but what push() gave; while something is played, a voice is one that
   // NearVoice lets through. One session at a time.
