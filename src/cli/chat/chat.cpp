@@ -230,16 +230,10 @@ void ChatCommand::fields(Fields& fields) {
                        "beside it."),
          choice::kAlternatives);
   fields.section("Model and device");
-  fields
-      .option("model", "NAME", wish_.model,
-              "A model that was pulled or imported, or a GGUF file; auto: the newest of those "
-              "here.")
+  fields.option("model", "NAME", wish_.model, "The language model: " + std::string(kWritingModel))
       .shorter('m')
       .completes(Complete::Models);
-  within(fields.option("context", "N", wish_.context,
-                       "Tokens that a conversation may have; 0: as many as the model was trained "
-                       "for; none: 8192, or fewer where memory is short."),
-         choice::kTokens);
+  context_field(fields, wish_.context);
   fields.choice(
       "context-policy", "HOW", too_long_,
       {{"refuse", TooLong::Refuse}, {"leave-out", TooLong::LeaveOut}},

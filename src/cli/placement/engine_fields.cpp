@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "chat/choice_ranges.h"
 #include "place/terms/device_name.h"
 
 namespace mynah::cli {
@@ -54,6 +55,29 @@ void arithmetic_fields(Fields& fields, engine::PlacementWish& wish) {
                 "Arithmetic: as fast as the weights' type allows, or in f32.");
 }
 
+void context_field(Fields& fields, std::optional<int64_t>& context) {
+  fields
+      .option("context", "N", context,
+              "Tokens that a conversation may have; 0: as many as the model was trained for; none: "
+              "8192, or fewer where memory is short.")
+      .within(choice::kTokens.least, choice::kTokens.most);
+}
+
+void vad_model_field(Fields& fields, std::string& model) {
+  fields
+      .option("vad-model", "NAME", model,
+              "Voice detector: one that was pulled, a path, or builtin; auto: silero, or one that "
+              "was imported.")
+      .completes(Complete::Models);
+}
+
+void lexicon_field(Fields& fields, std::string& file) {
+  fields
+      .option("lexicon", "FILE", file,
+              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
+      .completes(Complete::Files);
+}
+
 void model_fields(Fields& fields, engine::RecognizerWish& wish) {
   fields.section("Model and device");
   fields
@@ -65,11 +89,7 @@ void model_fields(Fields& fields, engine::RecognizerWish& wish) {
   device_field(fields, wish.placement.device, std::string(kDeviceHelp));
   limit_fields(fields, wish.placement);
   arithmetic_fields(fields, wish.placement);
-  fields
-      .option("vad-model", "NAME", wish.vad_model,
-              "Voice detector: one that was pulled, a path, or builtin; auto: silero, or one that "
-              "was imported.")
-      .completes(Complete::Models);
+  vad_model_field(fields, wish.vad_model);
   fields.flag("offline", wish.offline, "Never ask the network.");
   fields.flag("yes", wish.yes, "Pull a model that is missing without asking.").shorter('y').once();
 }
@@ -88,10 +108,7 @@ void model_fields(Fields& fields, engine::SynthesizerWish& wish) {
       .completes(Complete::Files)
       .once();
   device_field(fields, wish.placement.device, std::string(kDeviceHelp));
-  fields
-      .option("lexicon", "FILE", wish.lexicon,
-              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
-      .completes(Complete::Files);
+  lexicon_field(fields, wish.lexicon);
   limit_fields(fields, wish.placement);
   arithmetic_fields(fields, wish.placement);
 }

@@ -1,6 +1,8 @@
 // Options of what the engine opens: which model, and where it computes.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +35,19 @@ void threads_field(Fields& fields, engine::PlacementWish& wish);
 
 // The options --threads, --storage and --precision.
 void arithmetic_fields(Fields& fields, engine::PlacementWish& wish);
+
+// Behind what a language model is for, where one is named.
+inline constexpr std::string_view kWritingModel =
+    "one that was pulled or imported, or a GGUF file; auto: the newest of those here.";
+
+// The option --context, of a language model.
+void context_field(Fields& fields, std::optional<int64_t>& context);
+
+// The option --vad-model, of verbs that hear.
+void vad_model_field(Fields& fields, std::string& model);
+
+// The option --lexicon, of verbs that speak.
+void lexicon_field(Fields& fields, std::string& file);
 
 // The section "Model and device" of verbs that recognise, and of verbs that speak.
 void model_fields(Fields& fields, engine::RecognizerWish& wish);

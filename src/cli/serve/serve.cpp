@@ -117,10 +117,7 @@ void ServeCommand::fields(Fields& fields) {
               "The model that hears where a request names none that is here; auto: the newest.")
       .shorter('m')
       .completes(Complete::Models);
-  fields
-      .option("vad-model", "NAME", options_.service.vad_model,
-              "Voice detector: one that was pulled, or builtin; auto: silero.")
-      .completes(Complete::Models);
+  vad_model_field(fields, options_.service.vad_model);
   fields
       .option("voice-model", "NAME", options_.service.voice_model,
               "The model that speaks; auto: whichever has the voice.")

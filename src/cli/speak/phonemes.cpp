@@ -13,6 +13,7 @@
 
 #include "cli/hear/language_codes.h"
 #include "cli/models/store_access.h"
+#include "cli/placement/engine_fields.h"
 #include "cli/speak/speak_options.h"
 #include "engine/store_folders.h"
 #include "place/workers/open_device.h"
@@ -191,10 +192,7 @@ class PhonemePrinter {
 
 void PhonemesCommand::fields(Fields& fields) {
   input_.fields(fields, "read");
-  fields
-      .option("lexicon", "FILE", lexicon_,
-              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
-      .completes(Complete::Files);
+  lexicon_field(fields, lexicon_);
   fields
       .option("lang", "LANGUAGE", language_,
               "Language of the text, such as en-gb or de; empty: the document's own, else en-us.")

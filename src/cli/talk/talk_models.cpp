@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "chat/choice_ranges.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "speech/window_queue.h"
@@ -64,8 +63,7 @@ void TalkWish::fields(Fields& fields) {
   fields.section("Models and devices");
   fields
       .option("model", "NAME", chat.model,
-              "The language model that replies: one that was pulled or imported, or a GGUF file; "
-              "auto: the newest of those here.")
+              "The language model that replies: " + std::string(kWritingModel))
       .shorter('m')
       .completes(Complete::Models);
   fields
@@ -76,22 +74,12 @@ void TalkWish::fields(Fields& fields) {
       .option("voice-model", "NAME", speak.model,
               "The model that speaks; auto: whichever has the voice.")
       .completes(Complete::Models);
-  fields
-      .option("vad-model", "NAME", hear.vad_model,
-              "Voice detector: one that was pulled, or builtin; auto: silero.")
-      .completes(Complete::Models);
-  fields
-      .option("context", "N", chat.context,
-              "Tokens that a conversation may have; 0: as many as the model was trained for; none: "
-              "8192, or fewer where memory is short.")
-      .within(choice::kTokens.least, choice::kTokens.most);
+  vad_model_field(fields, hear.vad_model);
+  context_field(fields, chat.context);
   device_field(fields, placement.device, std::string(kDeviceHelp));
   limit_fields(fields, placement);
   arithmetic_fields(fields, placement);
-  fields
-      .option("lexicon", "FILE", speak.lexicon,
-              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
-      .completes(Complete::Files);
+  lexicon_field(fields, speak.lexicon);
 }
 
 Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish) {
