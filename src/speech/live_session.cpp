@@ -32,6 +32,8 @@ constexpr double kMostPatience_s = 10;
 constexpr int64_t kFirstDraft = kRate_hz * 2 / 5;
 constexpr int64_t kDraftEvery = kRate_hz * 3 / 10;
 constexpr int64_t kLeastApart = kRate_hz / 10;
+// A pause that lasts so long may be the end; most between words are shorter.
+constexpr int64_t kMayBeEnd = kRate_hz / 10;
 // A word is due when so much was spoken, of the first one and of one behind another: it is told
 // then, a draft and a piece of sound later, a second after the first word, and 1.5 s after the last
 // one. It may be less certain so long before.
@@ -89,6 +91,9 @@ void LiveSession::reset() {
   word_due_ = 0;
   patience_ = 0;
   drafted_ = 0;
+  draft_until_ = 0;
+  draft_language_.clear();
+  paused_at_.reset();
   draft_every_ = kDraftEvery;
   cut_at_.reset();
   patience_s_ = kSenderStall_s;
@@ -144,6 +149,7 @@ void LiveSession::take(const TurnDetector::Found& found, LiveText& live) {
     end_part();
   }
   for (const VoiceEvent& event : found.events) {
+    paused_at_ = event.kind == VoiceEvent::Kind::Paused ? std::optional(event.at) : std::nullopt;
     if (event.kind == VoiceEvent::Kind::Began) {
       began_ = event.at;
       word_due_ = turns_->spoken() + kFirstWord;
@@ -164,6 +170,8 @@ void LiveSession::end_part() {
 
 void LiveSession::forget_draft() {
   agreement_.reset();
+  draft_until_ = 0;
+  draft_language_.clear();
   forget(draft_);
 }
 
@@ -241,9 +249,17 @@ bool LiveSession::draft_is_due() const {
   if (!options_.cutting.partial_text || !turns_->speaking() || !parts_.empty()) {
     return false;
   }
+  if (hears_pauses_ && paused_at_) {
+    return pause_is_due();
+  }
   const bool word_is_due = patience_left() <= 0 && patience_ > 0;
   const int64_t due = word_is_due ? drafted_ + kLeastApart : drafted_ + draft_every_;
   return samples_.end() >= std::max(due, began_ + kFirstDraft);
+}
+
+bool LiveSession::pause_is_due() const {
+  return hears_pauses_ && paused_at_ && drafted_ < *paused_at_ + kMayBeEnd &&
+         samples_.end() >= *paused_at_ + kMayBeEnd;
 }
 
 int64_t LiveSession::patience_left() const {
@@ -263,6 +279,8 @@ void LiveSession::take_draft(const HeardWindow& draft) {
   if (draft.silent || says_nothing(draft.text())) {
     return;
   }
+  draft_until_ = drafted_;
+  draft_language_ = draft.language;
   if (agreement_.add(draft.segments, hurry())) {
     word_due_ = word_due_ - patience_ + kNextWord;
     open_.begun = agreement_.agreed();
@@ -290,11 +308,12 @@ Status LiveSession::go_on(LiveText& live) {
     ask(text_, task_of(parts_.front()), false);
   }
   if (draft_is_due() && !draft_.is_open) {
+    const bool as_at_its_end = pause_is_due();
     drafted_ = samples_.end();
     patience_ = patience_left();
     open_.turn.range = {turns_->begin(), samples_.end()};
     open_.turn.surely_speech = turns_->is_sure();
-    ask(draft_, task_of(open_), true);
+    ask(draft_, task_of(open_), !as_at_its_end);
   }
   return {};
 }
@@ -329,6 +348,15 @@ LiveText LiveSession::told(LiveText live) const {
   live.language = language_;
   live.language_probability = language_probability_;
   return live;
+}
+
+PauseDraft LiveSession::pause_draft() const {
+  if (!parts_.empty() || draft_until_ == 0) {
+    return {};
+  }
+  return {.text = text_of(open_.begun) + agreement_.rest(),
+          .until = draft_until_,
+          .language = draft_language_};
 }
 
 std::unexpected<Error> LiveSession::end_with(Error error) {

@@ -16,6 +16,7 @@
 
 #include "base/thread_pool.h"
 #include "speech/draft_agreement.h"
+#include "speech/pause_hearing.h"
 #include "speech/recognizer.h"
 #include "speech/sample_buffer.h"
 #include "speech/turn_detector.h"
@@ -24,7 +25,7 @@
 namespace mynah {
 
 // One thread at a time; what is heard is heard by the queue's.
-class LiveSession final : public Recognizer::Session {
+class LiveSession final : public Recognizer::Session, public PauseHearing {
  public:
   static Result<std::unique_ptr<LiveSession>> create(std::shared_ptr<WindowQueue> queue,
                                                      std::shared_ptr<const VoiceDetector> voice,
@@ -40,6 +41,10 @@ class LiveSession final : public Recognizer::Session {
   Result<LiveText> commit(const std::stop_token& stop) override;
   Result<LiveText> flush(const std::stop_token& stop) override;
   void reset() override;
+
+  void hear_pauses() override { hears_pauses_ = true; }
+
+  [[nodiscard]] PauseDraft pause_draft() const override;
 
  private:
   LiveSession(std::shared_ptr<WindowQueue> queue, std::shared_ptr<const VoiceDetector> voice,
@@ -84,6 +89,8 @@ class LiveSession final : public Recognizer::Session {
   [[nodiscard]] int64_t patience_left() const;
   [[nodiscard]] Hurry hurry() const;
   [[nodiscard]] bool draft_is_due() const;
+  // The turn is to be heard up to the pause that it is in (hear_pauses()).
+  [[nodiscard]] bool pause_is_due() const;
   [[nodiscard]] WindowTask task_of(const Part& part) const;
   [[nodiscard]] std::vector<Segment> segments_of(const Part& part, const HeardWindow& heard) const;
   // The text so far, around what was committed.
@@ -106,8 +113,12 @@ class LiveSession final : public Recognizer::Session {
   int64_t began_ = 0;        // where somebody began to speak
   int64_t word_due_ = 0;     // when so much was spoken
   int64_t patience_ = 0;     // how much was left until then as the last draft was asked for
-  int64_t drafted_ = 0;      // how far the last draft heard
-  int64_t draft_every_ = 0;  // samples; more where the machine is slow
+  int64_t drafted_ = 0;      // how far the last draft that was asked for hears
+  int64_t draft_until_ = 0;  // the same of the one whose text is known
+  std::string draft_language_;
+  bool hears_pauses_ = false;
+  int64_t draft_every_ = 0;           // samples; more where the machine is slow
+  std::optional<int64_t> paused_at_;  // within a turn
   std::optional<int64_t>
       cut_at_;             // in speech, as the sender stopped; until it is seen what follows
   double patience_s_ = 0;  // with a sender that stops in speech and sent faster than it plays
