@@ -189,6 +189,34 @@ TEST_F(DeskTalkTest, AMicrophoneThatLeavesAndComesBackEndsNothing) {
   }
 }
 
+TEST_F(DeskTalkTest, AReplyThatNobodyHearsEndsAndTheNextIsHeard) {
+  mind_.answer = kLongReply;
+  run({.frames = 32 * kSecond,
+       .voices = {question(1, 41), question(16, 42)},
+       .plays = [](int64_t frame) { return frame < 6 * kSecond || frame > 14 * kSecond; }});
+  EXPECT_THAT(notes_, ::testing::ElementsAre("the reply ended: the loudspeaker plays nothing"));
+  const auto said = all(TalkEvent::Kind::Said);
+  ASSERT_THAT(said, SizeIs(2));
+  EXPECT_TRUE(said[0].interrupted);
+  EXPECT_NEAR(seconds_of(said[0].at), 11, 0.5);  // and pauses, which do not wait
+  EXPECT_FALSE(device_->sounded(14 * kSecond, 17 * kSecond));
+  EXPECT_FALSE(said[1].interrupted);
+}
+
+// A sound server that is started again: what waited is played then.
+TEST_F(DeskTalkTest, AReplyGoesOnBehindALoudspeakerThatComesBackSoon) {
+  mind_.answer = kLongReply;
+  run({.frames = 20 * kSecond, .voices = {question(1, 41)}, .plays = [](int64_t frame) {
+         return frame < 6 * kSecond || frame > 8 * kSecond;
+       }});
+  EXPECT_THAT(notes_, IsEmpty());
+  const auto said = all(TalkEvent::Kind::Said);
+  ASSERT_THAT(said, SizeIs(1));
+  EXPECT_FALSE(said[0].interrupted);
+  const auto over = said[0].at / static_cast<int64_t>(kSoundFrame);
+  EXPECT_TRUE(device_->sounded(over + kSecond, over + 2 * kSecond));
+}
+
 TEST_F(DeskTalkTest, WhatWasSaidBeforeTheMicrophoneLeftIsRepliedTo) {
   const auto asked = question(1, 41);
   run({.frames = 6 * kSecond, .voices = {asked}, .listening = [](int64_t frame) {

@@ -24,6 +24,8 @@ class RoomDevice final : public SoundDevice {
     std::map<int64_t, std::vector<float>> voices{};
     // Where a frame's sound comes from; none: the microphone.
     std::function<Listening(int64_t frame)> listening{};
+    // Whether the loudspeaker is there; none: it is.
+    std::function<bool(int64_t frame)> plays{};
     std::multimap<int64_t, SoundNews> news{};
     // Before each frame: its number.
     std::function<void(int64_t frame)> before{};
@@ -102,7 +104,7 @@ class RoomDevice final : public SoundDevice {
   static constexpr double kTail_s = 0.01;
 
   float take_played() {
-    const bool any = !waiting_.empty();
+    const bool any = !waiting_.empty() && (!script_.plays || script_.plays(frame_));
     const float sample = any ? waiting_.front() : 0.0F;
     if (any) {
       waiting_.pop_front();

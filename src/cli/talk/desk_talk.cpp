@@ -16,6 +16,9 @@ constexpr size_t kMostLines = 500;
 // What waits to be played, so that a late frame leaves no hole: less is filled up with silence,
 // silence beyond is left out. The clocks' drift goes there, too.
 constexpr double kWaits_s = 0.1;
+// So much of a reply waits where the loudspeaker is away: what comes back sooner says all of it,
+// late; nobody wants to hear more of it then.
+constexpr double kMostWaits_s = 5;
 // A clock that is read behind another one is no sleep.
 constexpr double kSlept_s = 1;
 // Of a reply that is to be repeated.
@@ -94,8 +97,13 @@ void DeskTalk::play(std::span<const float> played) {
       reply_.size() < kMostRepeated_s * static_cast<size_t>(parts_.device.playback_hz())) {
     reply_.insert(reply_.end(), played.begin(), played.end());
   }
-  const auto waits = static_cast<double>(parts_.device.state().waiting);
-  if (!silent || waits < kWaits_s * parts_.device.playback_hz()) {
+  const double waits_s =
+      static_cast<double>(parts_.device.state().waiting) / parts_.device.playback_hz();
+  if (speaking_ && waits_s > kMostWaits_s) {
+    tell_note("the reply ended: the loudspeaker plays nothing");
+    parts_.conversation.stop_speaking();
+    parts_.device.drop();
+  } else if (!silent || waits_s < kWaits_s) {
     parts_.device.play(played);
   }
 }
