@@ -74,6 +74,104 @@ TEST(EchoStage, HearsSilenceWhereTheStageGaveNothing) {
   EXPECT_FALSE(EchoStage::create(1, std::make_shared<LoudVoice>()));
 }
 
+// LoudVoice, whose device fails for a while.
+class FailingVoice final : public VoiceDetector {
+ public:
+  class FailingSession final : public Session {
+   public:
+    explicit FailingSession(const bool& fails) : fails_(fails) {}
+
+    Result<std::vector<float>> push(std::span<const float> samples) override {
+      return fails_ ? fail(ErrorCode::Device, "the detector is deaf") : loud_.push(samples);
+    }
+
+    Result<std::vector<float>> flush() override { return loud_.flush(); }
+
+    void reset() override { loud_.reset(); }
+
+    [[nodiscard]] Result<std::vector<std::byte>> save() const override { return loud_.save(); }
+
+    Status restore(std::span<const std::byte> state) override { return loud_.restore(state); }
+
+   private:
+    const bool& fails_;
+    LoudVoice::LoudSession loud_;
+  };
+
+  [[nodiscard]] std::unique_ptr<Session> session() const override {
+    return std::make_unique<FailingSession>(fails);
+  }
+
+  [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
+      std::span<const std::span<const float>> recordings) const override {
+    return LoudVoice().probabilities(recordings);
+  }
+
+  [[nodiscard]] int rate_hz() const override { return kHearingRate_hz; }
+
+  [[nodiscard]] double frame_s() const override { return LoudVoice().frame_s(); }
+
+  [[nodiscard]] std::string name() const override { return "failing"; }
+
+  bool fails = false;
+};
+
+TEST(EchoStage, ADetectorThatFailedIsNotBehindWhenItIsBack) {
+  const auto voice = std::make_shared<FailingVoice>();
+  const auto stage = *EchoStage::create(16000, voice);
+  const auto session = stage->voice()->session();
+  const std::vector<float> silence(kFrame);
+  const std::vector<float> loud(kFrame, 0.1F);
+  const auto push = [&](std::span<const float> captured) {
+    return session->push(stage->push(captured, {}));
+  };
+  voice->fails = true;
+  int failures = 0;
+  for (int frame = 0; frame < 500; ++frame) {
+    failures += push(loud) ? 0 : 1;
+  }
+  EXPECT_GT(failures, 100);
+  voice->fails = false;
+  std::vector<float> probabilities;
+  for (int frame = 0; frame < 16; ++frame) {
+    const auto found = push(silence);
+    ASSERT_TRUE(found);
+    probabilities.insert(probabilities.end(), found->begin(), found->end());
+  }
+  // Of what was said while it failed no more than the frame that was under way.
+  ASSERT_GE(probabilities.size(), 4U);
+  EXPECT_EQ(std::ranges::count(probabilities, 0.9F), 0);
+}
+
+TEST_F(TalkTest, WhileADetectorFailsNothingGrowsAndThenItHears) {
+  const auto voice = std::make_shared<FailingVoice>();
+  conversation_ = std::make_unique<Conversation>(TalkParts{.voice = voice,
+                                                           .ear = ear_,
+                                                           .mind = mind_,
+                                                           .mouth = mouth_,
+                                                           .end = *end_,
+                                                           .workers = workers_},
+                                                 TalkSettings{});
+  voice->fails = true;
+  say("hello", 60);
+  // Told once, not with each piece of sound.
+  EXPECT_EQ(all(Kind::Fault).size(), 1U);
+  voice->fails = false;
+  wait(1);
+  say("what");
+  wait(3);
+  EXPECT_EQ(texts(Kind::Heard), (std::vector<std::string>{"what"}));
+  EXPECT_NEAR(all(Kind::Replies).at(0).times.sound_ms, 600, 100);
+  // In the middle of a turn: all of it is heard, with what comes behind.
+  say("time", 0.6);
+  voice->fails = true;
+  say("there", 0.6);
+  voice->fails = false;
+  say("wait", 0.6);
+  wait(3);
+  EXPECT_EQ(texts(Kind::Heard), (std::vector<std::string>{"what", "time there wait"}));
+}
+
 // A reply of which "hello there" is played when its echo is heard as that, or as other words.
 TEST_F(TalkTest, WhatItHearsOfItsOwnWordsDoesNotStopIt) {
   for (const auto& [first, second, stops] :

@@ -25,7 +25,8 @@ std::atomic<int> wake_fd{-1};         // NOLINT(cppcoreguidelines-avoid-non-cons
 
 std::atomic<void (*)()> last_act{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-static_assert(std::atomic<int>::is_always_lock_free, "a handler may not take a lock");
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<void (*)()>::is_always_lock_free,
+              "a handler may not take a lock");
 
 extern "C" void on_stop_signal(int signal) {
   int none = 0;

@@ -39,8 +39,14 @@ class GatedSession final : public VoiceDetector::Session {
       if (waiting_.size() < frame_) {
         break;
       }
-      MYNAH_TRY(const std::vector<float> found, session_->push(waiting_));
-      for (const float probability : found) {
+      const auto found = session_->push(waiting_);
+      if (!found) {
+        // What it did not hear is over: the next samples are those that come next.
+        take(left);
+        waiting_.clear();
+        return std::unexpected(found.error());
+      }
+      for (const float probability : *found) {
         probabilities.push_back(gated(probability));
       }
       waiting_.clear();

@@ -44,16 +44,20 @@ bool VoiceWatch::may_be_knock() const {
 Status VoiceWatch::push(std::span<const float> samples) {
   const UrgencyScope now_urgent(Urgency::Interactive);
   samples_.append(samples);
-  MYNAH_TRY(const TurnDetector::Found found, turns_.push(samples, {}));
-  for (const VoiceEvent& event : found.events) {
-    take(event);
+  auto found = turns_.push(samples, {});
+  if (found && deaf_) {
+    found = listen_anew();
+  }
+  deaf_ = !found;
+  if (found) {
+    std::ranges::for_each(found->events, [this](const VoiceEvent& event) { take(event); });
   }
   level_.push(samples, is_voice());
   watch_behind();
   const int64_t kept = turn_ ? begin() : unheard_.value_or(now());
   samples_.discard_before(std::max(std::min(kept, now() - samples_of(2 * kPreRoll_s)),
                                    now() - samples_of(kMostKept_s)));
-  return {};
+  return found ? Status() : std::unexpected(found.error());
 }
 
 void VoiceWatch::begin_turn(int64_t at, int64_t spoken_before) {
@@ -61,6 +65,18 @@ void VoiceWatch::begin_turn(int64_t at, int64_t spoken_before) {
                .spoken_before = std::max(spoken_before, int64_t{0}),
                .ended = at,
                .went_on = at};
+}
+
+// The detector counts what it heard, and did not hear all: it begins at this sample. A turn that
+// was under way pauses here.
+Result<TurnDetector::Found> VoiceWatch::listen_anew() {
+  MYNAH_TRY_STATUS(turns_.end({}));
+  is_voice_ = false;
+  if (turn_) {
+    turn_->ended = now();
+    turn_->is_voice = false;
+  }
+  return TurnDetector::Found();
 }
 
 // Events come at the end of the frame that shows them.
@@ -72,21 +88,18 @@ void VoiceWatch::take(const VoiceEvent& event) {
     return;
   }
   switch (event.kind) {
-    case VoiceEvent::Kind::Began:
-      level_.begin();
-      begin_turn(at, turns_.spoken() - frame);
-      break;
     case VoiceEvent::Kind::Paused:
       if (turn_) {
         turn_->ended = at;
         turn_->is_voice = false;
       }
       break;
+    case VoiceEvent::Kind::Began:
     case VoiceEvent::Kind::WentOn:
       if (turn_) {
         turn_->went_on = at;
         turn_->is_voice = true;
-      } else {  // behind a voice that was gone
+      } else {
         level_.begin();
         begin_turn(at, turns_.spoken() - frame);
       }

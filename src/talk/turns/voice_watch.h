@@ -75,6 +75,8 @@ class VoiceWatch {
   };
 
   void take(const VoiceEvent& event);
+  // Behind pushes that the detector failed at. Errors: the detector's device.
+  Result<TurnDetector::Found> listen_anew();
   void begin_turn(int64_t at, int64_t spoken_before);
   // Whether the last turn's speaker is there again, or the voice behind them is gone.
   void watch_behind();
@@ -84,6 +86,7 @@ class VoiceWatch {
   SampleBuffer samples_;
   TurnLevel level_;  // of the turn's speaker
   std::optional<Turn> turn_;
+  bool deaf_ = false;                      // the detector failed at the last push
   bool is_voice_ = false;                  // anybody's
   std::optional<int64_t> behind_since_{};  // another voice goes on: where it was heard last
   std::optional<int64_t> unheard_;         // from where on
