@@ -1,7 +1,6 @@
-#include <algorithm>
 #include <utility>
 
-#include "speech/languages.h"
+#include "speech/voice_choice.h"
 #include "talk/organs/local_organs.h"
 
 namespace mynah::talk {
@@ -18,12 +17,9 @@ class LocalMouth final : public Mouth {
   Status speak(std::string_view text, const SpeakWish& wish, SpeechObserver& observer,
                const std::stop_token& stop) override {
     const UrgencyScope now(Urgency::Interactive);
-    SpeakOptions options = options_;
+    SpeakOptions options = options_in(wish.language, *lease_->synthesizer, voice_, options_);
     options.kind = TextKind::Plain;
     options.first_phonemes = wish.first ? kEarlyPhonemes : 0;
-    if (!speaks(voice_.language, wish.language)) {
-      choose_for(wish.language, options);
-    }
     return lease_->synthesizer->speak(text, options, observer, stop);
   }
 
@@ -34,24 +30,6 @@ class LocalMouth final : public Mouth {
   }
 
  private:
-  // A voice that speaks it, in its own way; else the same one, with an accent: better than silence.
-  void choose_for(const std::string& language, SpeakOptions& options) const {
-    const auto& voices = lease_->synthesizer->model().voices();
-    const auto other = std::ranges::find_if(
-        voices, [&](const VoiceFacts& voice) { return speaks(voice.language, language); });
-    if (other != voices.end()) {
-      options.voice.voice = other->name;
-      if (lease_->synthesizer->check(options)) {
-        return;
-      }
-      options.voice = options_.voice;  // nothing here reads to that one
-    }
-    options.language = language;
-    if (!lease_->synthesizer->check(options)) {
-      options.language.clear();
-    }
-  }
-
   SynthesizerLease lease_;
   SpeakOptions options_;
   VoiceFacts voice_;
