@@ -3,6 +3,7 @@ import base64
 import contextlib
 import json
 import subprocess
+import time
 
 import openai
 
@@ -130,6 +131,21 @@ class TalkChecks:
             connection.response.cancel()
             cancelled = self.until(connection, "response.done")[-1].response
             assert (cancelled.status, cancelled.status_details.reason) == ("cancelled", "client_cancelled"), cancelled
+
+    def check_begun_in_a_pause(self):
+        """The reply to what was said is begun while silence is waited for, and told once that is over."""
+        turns = {"type": "server_vad", "silence_duration_ms": 3000}
+        with self.connect(output_modalities=["text"], temperature=0, max_output_tokens=8, audio={"input": {"turn_detection": turns}}) as connection:
+            self.send(connection, self.speech(4.6) + SILENCE[: len(SILENCE) // 3])
+            self.until(connection, "input_audio_buffer.speech_started")
+            time.sleep(1)  # less than a client is waited for that stalls
+            self.send(connection, 4 * SILENCE)
+            events = self.until(connection, "response.done")
+            types = [one.type for one in events]
+            assert types.index("input_audio_buffer.committed") < types.index(HEARD) < types.index("response.created"), types
+            done = events[-1].response
+            assert done.model_extra["mynah_prepared_ms"] > 0, done
+            assert done.output[0].content[0].text == "".join(one.delta for one in events if one.type == "response.output_text.delta")
 
     def check_push_to_talk(self):
         """A commit and response.create at once, as programs with a key to press have it."""

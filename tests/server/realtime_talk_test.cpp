@@ -349,5 +349,21 @@ TEST_F(RealtimeTalk, WithoutALanguageModelThatIsSaid) {
   EXPECT_THAT(session["note"].get<std::string>(), HasSubstr("no language model"));
 }
 
+TEST_F(RealtimeTalk, NothingIsPreparedWhereTurnsHaveNoReply) {
+  serve(chat_options());
+  test::SocketClient client = talk();
+  const std::string sound = spoken(client, "Good morning.");
+  client.send(
+      R"({"type": "session.update", "session": {"model": "auto", "output_modalities": ["text"], "max_output_tokens": 3,
+          "audio": {"input": {"turn_detection": {"type": "server_vad", "create_response": false}}}}})");
+  until(client, "session.updated");
+  append(client, sound + std::string(96'000, '\0'));
+  until(client, "conversation.item.input_audio_transcription.completed");
+  client.send(R"({"type": "response.create"})");
+  const OrderedJson response = until(client, "response.done").back()["response"];
+  EXPECT_FALSE(response.contains("mynah_prepared_ms"));
+  EXPECT_THAT(get("/metrics"), HasSubstr("mynah_first_word_seconds_count 1\n"));
+}
+
 }  // namespace
 }  // namespace mynah::server

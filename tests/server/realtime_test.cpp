@@ -14,6 +14,8 @@
 #include "audio/g711.h"
 #include "server/realtime/conversation.h"
 #include "server/realtime/lanes.h"
+#include "server/realtime/reply_hold.h"
+#include "server/realtime/reply_items.h"
 #include "server/realtime/settings.h"
 #include "server/realtime/sound_input.h"
 #include "server/realtime/turn_rule.h"
@@ -395,6 +397,70 @@ TEST(Base64, IsReadBack) {
        {"a", "ab=", "ab=c", "====", "a===", " YQ==", "YQ==\n", "Y-==", "YQ==YQ=="}) {
     EXPECT_FALSE(bytes_of_base64(wrong)) << wrong;
   }
+}
+
+TEST(ReplyHold, IsDecidedOnce) {
+  ReplyHold wanted;
+  EXPECT_TRUE(wanted.is_held());
+  EXPECT_TRUE(wanted.release());
+  EXPECT_FALSE(wanted.is_held());
+  EXPECT_FALSE(wanted.give_up()) << "it was wanted before";
+  EXPECT_TRUE(wanted.wait({}));
+  ReplyHold failed;
+  EXPECT_TRUE(failed.give_up());
+  EXPECT_FALSE(failed.release());
+  EXPECT_FALSE(failed.wait({}));
+  ReplyHold held;
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(held.wait(stop.get_token()));
+}
+
+TEST(ReplyItems, NothingIsToldOrKeptOfAReplyBeforeItIsWanted) {
+  const auto outbox = std::make_shared<Outbox>([] {});
+  Teller teller(outbox, "s", false);
+  Conversation conversation;
+  const auto hold = std::make_shared<ReplyHold>();
+  ReplyItems items(teller, conversation, {.response_id = "resp_1", .sound = false, .hold = hold});
+  items.begin_message();
+  items.tell_text("One ");
+  items.tell_text("two.");
+  EXPECT_EQ(outbox->take().bytes, "");
+  EXPECT_THAT(conversation.items(), IsEmpty());
+  EXPECT_EQ(items.held_back(), 5U);
+  ASSERT_TRUE(conversation.add({{"id", "said"}}, {}));
+  ASSERT_TRUE(hold->release());
+  ASSERT_TRUE(items.wait_until_wanted({}));
+  items.tell_text(" Three.");
+  items.end(true);
+  const std::string told = outbox->take().bytes;
+  size_t at = 0;
+  for (const char* const event :
+       {"response.output_item.added", "conversation.item.added", R"("previous_item_id":"said")",
+        "response.content_part.added", R"("delta":"One ")", R"("delta":"two.")",
+        R"("delta":" Three.")", "response.output_item.done"}) {
+    at = told.find(event, at);
+    ASSERT_NE(at, std::string::npos) << event;
+  }
+  EXPECT_EQ(text_of_item(conversation.items().back()), "One two. Three.");
+}
+
+TEST(ReplyItems, AReplyThatIsNotWantedLeavesNothing) {
+  const auto outbox = std::make_shared<Outbox>([] {});
+  Teller teller(outbox, "s", false);
+  Conversation conversation;
+  std::stop_source stop;
+  ReplyItems items(teller, conversation,
+                   {.response_id = "resp_1", .hold = std::make_shared<ReplyHold>()});
+  items.begin_call("call_1", "turn_on");
+  items.tell_arguments("{}");
+  stop.request_stop();
+  const Status wanted = items.wait_until_wanted(stop.get_token());
+  ASSERT_FALSE(wanted);
+  EXPECT_EQ(wanted.error().code, ErrorCode::Cancelled);
+  items.end(false);
+  EXPECT_EQ(outbox->take().bytes, "");
+  EXPECT_THAT(conversation.items(), IsEmpty());
 }
 
 }  // namespace

@@ -153,6 +153,7 @@ Dialogue::Done Dialogue::update_session(const Json& event) {
                                                                                     : "")});
     }
   }
+  forget_prepared();
   settings_ = std::move(changed);
   settings_.set_writes(writes());
   deaf_ = false;
@@ -200,6 +201,7 @@ Dialogue::Done Dialogue::commit_sound(const Json& /*event*/) {
 }
 
 Dialogue::Done Dialogue::clear_sound(const Json& /*event*/) {
+  forget_prepared();
   ear_->clear();
   is_speaking_ = false;
   teller_.tell("input_audio_buffer.cleared", Json::object());
@@ -233,6 +235,8 @@ Dialogue::Done Dialogue::create_item(const Json& event) {
   }
   if (item->value("role", "") == "assistant") {
     given_ = item->value("id", "");
+  } else if (item->value("role", "") == "user") {
+    language_.clear();  // nobody heard it
   }
   Json fields = {{"previous_item_id", or_null(*before)}, {"item", *std::move(item)}};
   teller_.tell("conversation.item.added", fields);
@@ -305,6 +309,7 @@ void Dialogue::on_time(Ear::Clock::time_point now) {
 }
 
 void Dialogue::end() {
+  forget_prepared();
   ear_.reset();
 }
 
@@ -312,6 +317,7 @@ void Dialogue::on_started(const HeardItem& item) {
   teller_.tell("input_audio_buffer.speech_started",
                {{"audio_start_ms", item.begin_ms}, {"item_id", item.id}});
   is_speaking_ = true;
+  forget_prepared();
   const auto& turns = settings_.hearing().turns;
   Active* const spoken = active_in_conversation();
   if (turns && turns->interrupts && spoken != nullptr) {
@@ -333,15 +339,20 @@ void Dialogue::on_committed(const HeardItem& item) {
   add_heard(item);
 }
 
+Dialogue::Json Dialogue::heard_item(const std::string& id, Json transcript) {
+  return {
+      {"id", id},
+      {"object", "realtime.item"},
+      {"type", "message"},
+      {"status", "completed"},
+      {"role", "user"},
+      {"content", Json::array({{{"type", "input_audio"}, {"transcript", std::move(transcript)}}})}};
+}
+
 void Dialogue::add_heard(const HeardItem& item) {
   teller_.tell("input_audio_buffer.committed",
                {{"previous_item_id", or_null(conversation_.last_id())}, {"item_id", item.id}});
-  add_item({{"id", item.id},
-            {"object", "realtime.item"},
-            {"type", "message"},
-            {"status", "completed"},
-            {"role", "user"},
-            {"content", Json::array({{{"type", "input_audio"}, {"transcript", nullptr}}})}});
+  add_item(heard_item(item.id, nullptr));
 }
 
 void Dialogue::on_waited_in_vain(const HeardItem& item) {
@@ -368,19 +379,27 @@ void Dialogue::on_completed(const HeardItem& item, const Recognizer& recognizer)
   if (settings_.tells_transcripts()) {
     tell_transcript(item, recognizer);
   }
+  if (!item.text.empty()) {
+    language_ = language_of(item, recognizer);
+  }
   const bool is_turn = turns_.erase(item.id) > 0;
   reply_owed_ = reply_owed_ || (is_turn && !item.text.empty());
   heard(item.id);
   reply_to_turn();
+  forget_prepared();  // what is not taken by now will not be
+}
+
+std::string Dialogue::language_of(const HeardItem& item, const Recognizer& recognizer) const {
+  if (!item.language.empty()) {
+    return item.language;
+  }
+  const std::string& asked = settings_.hearing().language;
+  return recognizer.multilingual() ? asked.substr(0, asked.find_first_of("-_")) : "en";
 }
 
 void Dialogue::tell_transcript(const HeardItem& item, const Recognizer& recognizer) {
   Json fields = {{"item_id", item.id}, {"content_index", 0}, {"transcript", item.text}};
-  const std::string& asked = settings_.hearing().language;
-  const std::string language = !item.language.empty()       ? item.language
-                               : !recognizer.multilingual() ? "en"
-                                                            : asked;
-  if (!language.empty()) {
+  if (const std::string language = language_of(item, recognizer); !language.empty()) {
     fields["languages"] = Json::array({Json{{"code", language}}});
   }
   if (settings_.tells_log_probabilities()) {
@@ -398,6 +417,7 @@ void Dialogue::on_failed(const HeardItem& item, const Error& error) {
                 {"content_index", 0},
                 {"error", {{"type", "server_error"}, {"message", client_message(error)}}}});
   turns_.erase(item.id);
+  forget_prepared();
   heard(item.id);
   reply_to_turn();
 }

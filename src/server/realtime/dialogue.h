@@ -21,6 +21,7 @@
 #include "server/realtime/conversation.h"
 #include "server/realtime/ear.h"
 #include "server/realtime/reply.h"
+#include "server/realtime/reply_hold.h"
 #include "server/realtime/settings.h"
 #include "server/realtime/teller.h"
 
@@ -91,7 +92,21 @@ class Dialogue final : public EarObserver {
     std::set<std::string> unheard{};
     std::optional<Reply> waiting{};
     std::stop_source stop{};
-    std::string reason{};  // of its end before the end
+    std::string reason{};                  // of its end before the end
+    std::optional<int64_t> prepared_ms{};  // it was begun so long before its turn was over
+  };
+
+  // A reply that was begun on what was heard of a turn in a pause.
+  struct Prepared {
+    std::string response_id;
+    SpeakingWish wish;
+    std::string writer;    // as writer()
+    Json fields;           // by which it is written
+    Json messages;         // that it answers to
+    std::string language;  // as language_
+    std::shared_ptr<ReplyHold> hold;
+    std::stop_source stop{};
+    std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   };
 
   [[nodiscard]] static Done refuse(ErrorCode code, std::string message, std::string field = {},
@@ -129,6 +144,18 @@ class Dialogue final : public EarObserver {
   // Begins one that was asked for, or that the end of a turn asks for.
   Done begin_response(const Json& response, bool of_a_turn);
   [[nodiscard]] Json told_response(const Active& active, const SpeakingWish& wish) const;
+  // That of who is answered; "": unknown.
+  [[nodiscard]] std::string language_for(const Active& active) const;
+  // Reads what it answers to, which is in that language. `provisional`: an item that is not in the
+  // conversation yet; null: there is none.
+  [[nodiscard]] Done take_messages(const Active& active, const std::string& language,
+                                   const Json* provisional, Reply& reply) const;
+  // Begins a reply to an item that may go on.
+  void prepare_reply(const HeardItem& item, const std::string& language);
+  void forget_prepared();
+  // That which was prepared, where it answers to the same; the response is that from now on. Null:
+  // none does.
+  [[nodiscard]] std::shared_ptr<ReplyHold> take_prepared(Active& active, const Reply& reply);
   // Has it given, once what it waits for was heard.
   void go_on_with(Active& active);
   // The text of an item came, or never will.
@@ -140,14 +167,25 @@ class Dialogue final : public EarObserver {
   void tell_end(const Active& active, const Replied& replied);
   void tell_session(std::string_view what, bool flat_transcription);
   void add_item(Json item);
+  // An item of a voice's; `transcript`: null: it is to come.
+  [[nodiscard]] static Json heard_item(const std::string& id, Json transcript);
   // What was heard, or is to be.
   void add_heard(const HeardItem& item);
   void tell_transcript(const HeardItem& item, const Recognizer& recognizer);
+  // ISO 639-1, that an item is in; "": unknown.
+  [[nodiscard]] std::string language_of(const HeardItem& item, const Recognizer& recognizer) const;
 
   void on_started(const HeardItem& item) override;
   void on_stopped(const HeardItem& item) override;
   void on_committed(const HeardItem& item) override;
   void on_waited_in_vain(const HeardItem& item) override;
+
+  [[nodiscard]] bool wants_provisional() const override { return settings_.replies_to_turns(); }
+
+  void on_provisional(const HeardItem& item, const Recognizer& recognizer) override;
+
+  void on_went_on() override { forget_prepared(); }
+
   void on_delta(const HeardItem& item, std::string_view text) override;
   void on_completed(const HeardItem& item, const Recognizer& recognizer) override;
   void on_failed(const HeardItem& item, const Error& error) override;
@@ -163,6 +201,8 @@ class Dialogue final : public EarObserver {
   bool deaf_ = false;     // no model could be opened: said once
   bool limited_ = false;  // the client has had its share of sound: said once, until it flowed back
   std::list<Active> active_;
+  std::optional<Prepared> prepared_;
+  std::string language_;           // ISO 639-1, of what the user said last; "": unknown
   std::set<std::string> unheard_;  // items whose text is still to come
   std::set<std::string> turns_;    // of them: ends of turns, which are to have a reply
   bool warm_ = false;              // the models of replies were opened

@@ -17,6 +17,8 @@ constexpr int64_t kMostUncommitted = int64_t{600} * kHearingRate_hz;
 constexpr int64_t kLeastCommit = kHearingRate_hz / 10;
 // As the recogniser's own knobs have it: what is shorter is no speech.
 constexpr int64_t kLeastSpeech = kHearingRate_hz / 10;
+// A voice that goes on for less than this behind a pause may be a breath.
+constexpr int64_t kGoesOn = kHearingRate_hz / 4;
 // Turns are looked for so often: a frame of the detector.
 constexpr size_t kPiece = 512;
 // Recordings that are heard to their end beside the one that goes on.
@@ -112,6 +114,10 @@ Status Ear::open() {
       rule_.set_silence(std::numeric_limits<int64_t>::max());
     }
   }
+  hearer_->pauses = dynamic_cast<PauseHearing*>(hearer_->session.get());
+  if (hearer_->pauses != nullptr && observer_.wants_provisional()) {
+    hearer_->pauses->hear_pauses();
+  }
   hearer_->session->on_answer(wake_);
   return {};
 }
@@ -129,6 +135,8 @@ void Ear::begin_anew() {
   input_ = SoundInput(wish_.format);
   uncommitted_ = 0;
   voice_ = false;
+  quiet_since_.reset();
+  provisional_.reset();
   if (retired_.size() > kMostRetired) {
     fail_all(*retired_.front(), {ErrorCode::Busy, "too much came while this was being heard"});
     retired_.pop_front();
@@ -270,6 +278,7 @@ void Ear::end_item(int64_t at) {
   item.until = at + (hearer_->samples - at) / 2;
   item.ended_at = Clock::now();
   uncommitted_ = 0;
+  provisional_.reset();
   if (item.started) {
     observer_.on_stopped(item.heard);
   }
@@ -291,6 +300,12 @@ void Ear::take_turns(std::span<const VoiceEvent> events) {
   for (const VoiceEvent& event : events) {
     if (event.kind == VoiceEvent::Kind::Began || event.kind == VoiceEvent::Kind::Ended) {
       voice_ = event.kind == VoiceEvent::Kind::Began;
+    }
+    if (event.kind == VoiceEvent::Kind::Paused || event.kind == VoiceEvent::Kind::Ended) {
+      quiet_since_ = quiet_since_.value_or(event.at);
+    } else {
+      quiet_since_.reset();
+      went_on_ = event.at;
     }
   }
   if (!wish_.turns) {
@@ -400,6 +415,38 @@ void Ear::take(Hearer& hearer, Result<LiveText> live) {
   take_text(hearer, *std::move(live));
   if (goes_on) {
     take_turns(events);
+    tell_provisional();
+  }
+}
+
+void Ear::tell_provisional() {
+  const Hearer& hearer = *hearer_;
+  if (!wish_.turns || !has_open_item() || hearer.items.size() > 1 || hearer.pauses == nullptr ||
+      !observer_.wants_provisional()) {
+    return;
+  }
+  HeardItem so_far = hearer.items.front().heard;
+  if (!quiet_since_) {
+    if (provisional_ && hearer.samples - went_on_ >= kGoesOn) {
+      provisional_.reset();
+      observer_.on_went_on();
+    }
+    return;
+  }
+  if (voice_) {
+    const PauseDraft draft = hearer.pauses->pause_draft();
+    if (draft.until <= *quiet_since_) {
+      return;
+    }
+    so_far.text += draft.text;
+    so_far.language = so_far.language.empty() ? draft.language : so_far.language;
+  } else if (hearer.turns_heard < hearer.turns_ended) {
+    return;
+  }
+  so_far.text.erase(0, so_far.text.find_first_not_of(' '));
+  if (provisional_ != so_far.text) {
+    provisional_ = so_far.text;
+    observer_.on_provisional(so_far, *hearer.hearing->lease->recognizer);
   }
 }
 

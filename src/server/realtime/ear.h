@@ -16,6 +16,7 @@
 #include "server/realtime/settings.h"
 #include "server/realtime/turn_rule.h"
 #include "speech/end_of_turn.h"
+#include "speech/pause_hearing.h"
 #include "speech/recognizer.h"
 
 namespace mynah::server {
@@ -40,6 +41,17 @@ class EarObserver {
   virtual void on_committed(const HeardItem& item) = 0;
   // Nobody said anything since then.
   virtual void on_waited_in_vain(const HeardItem& item) = 0;
+
+  // Whether on_provisional() is to be told.
+  [[nodiscard]] virtual bool wants_provisional() const { return false; }
+
+  // The voice pauses, and all of what it said so far was heard: this, which is the item's text if
+  // it says no more.
+  virtual void on_provisional(const HeardItem& /*item*/, const Recognizer& /*recognizer*/) {}
+
+  // It does say more.
+  virtual void on_went_on() {}
+
   // More of an item's text, which stays.
   virtual void on_delta(const HeardItem& item, std::string_view text) = 0;
   virtual void on_completed(const HeardItem& item, const Recognizer& recognizer) = 0;
@@ -103,7 +115,8 @@ class Ear {
     int64_t begin_ms;               // of all sound that came
     int64_t samples = 0;            // that came
     std::deque<Item> items;
-    std::string agreed;  // of the first one's text, behind what is committed
+    std::string agreed;              // of the first one's text, behind what is committed
+    PauseHearing* pauses = nullptr;  // the session's, where it hears them
     int64_t turns_ended = 0;
     int64_t turns_heard = 0;
   };
@@ -118,6 +131,8 @@ class Ear {
   // Whether these samples end the turn that goes on by how it sounds, and with which silence.
   [[nodiscard]] std::optional<EndOfTurn::End> end_in(std::span<const float> piece,
                                                      const Result<LiveText>& live);
+  // What was said of the item that goes on, where its voice pauses; or that it went on.
+  void tell_provisional();
   // Tells what there is of the first items.
   void tell(Hearer& hearer);
   Item& begin_item(Hearer& hearer, int64_t begin_ms);
@@ -144,8 +159,11 @@ class Ear {
   TurnRule rule_;
   std::unique_ptr<Hearer> hearer_;
   std::deque<std::unique_ptr<Hearer>> retired_;
-  int64_t uncommitted_ = 0;  // samples since the last item
-  bool voice_ = false;       // between Began and Ended
+  int64_t uncommitted_ = 0;                 // samples since the last item
+  bool voice_ = false;                      // between Began and Ended
+  std::optional<int64_t> quiet_since_;      // sample, where nobody speaks
+  int64_t went_on_ = 0;                     // where somebody began to speak again
+  std::optional<std::string> provisional_;  // that was told of the item that goes on
   Clock::time_point last_came_{};
 };
 

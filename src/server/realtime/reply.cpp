@@ -12,18 +12,22 @@
 namespace mynah::server {
 namespace {
 
+// Of a reply that is prepared so much is written beforehand where nothing of it is spoken.
+constexpr size_t kMostHeldBack = 64;
+
 // What a model writes, as items that are told and spoken.
 class WrittenItems final : public ReplyTaker {
  public:
   // `speech`: null: its messages are text alone.
-  WrittenItems(ReplyItems& items, ReplySpeech* speech) : items_(items), speech_(speech) {}
+  WrittenItems(ReplyItems& items, ReplySpeech* speech, const std::stop_token& stop)
+      : items_(items), speech_(speech), stop_(stop) {}
 
   Status on_delta(int /*number*/, const ChatDelta& delta) override {
     MYNAH_TRY_STATUS(take_text(delta.said.content));
     for (const CallDelta& call : delta.said.calls) {
       MYNAH_TRY_STATUS(take_call(call));
     }
-    return {};
+    return items_.held_back() < kMostHeldBack ? Status() : items_.wait_until_wanted(stop_);
   }
 
   Status on_end(int /*number*/, const ChatReply& reply) override {
@@ -67,6 +71,7 @@ class WrittenItems final : public ReplyTaker {
 
   ReplyItems& items_;
   ReplySpeech* speech_;
+  const std::stop_token& stop_;
   bool in_message_ = false;
   std::optional<size_t> call_;  // its index in the reply
 };
@@ -117,22 +122,36 @@ Replied give_reply(const ReplyWays& ways, Reply reply, const std::stop_token& st
   ReplyItems items(ways.teller, ways.conversation,
                    {.response_id = reply.response_id,
                     .sound = reply.wish.sound,
-                    .in_conversation = reply.in_conversation});
-  ReplySpeech speech(ways.service, ways.turns, items, reply.wish,
-                     reply.asked ? TextKind::Markdown : TextKind::Plain, stop);
+                    .in_conversation = reply.in_conversation,
+                    .hold = reply.hold});
+  ReplySpeech speech(ways.service, ways.turns, items,
+                     {.wish = reply.wish,
+                      .kind = reply.asked ? TextKind::Markdown : TextKind::Plain,
+                      .language = reply.language},
+                     stop);
   ReplySpeech* const voice = reply.wish.sound ? &speech : nullptr;
   replied.status = voice == nullptr ? Status() : speech.open();
   if (replied.status && reply.asked) {
-    WrittenItems written(items, voice);
+    WrittenItems written(items, voice, stop);
     replied.status = write_reply(ways, *reply.asked, written, replied, stop);
   } else if (replied.status) {
     replied.status = say_given(reply.text, items, voice);
   }
   speech.end(replied.status);
   items.end(false);  // what was broken off
+  if (reply.hold != nullptr) {
+    // What fails before it is wanted is asked for once more then.
+    replied.unwanted = (!replied.status || !items.wait_until_wanted(stop)) && reply.hold->give_up();
+    if (!replied.unwanted) {
+      static_cast<void>(items.wait_until_wanted(stop));  // it is: what was held back is told
+    }
+  }
   replied.output = items.output();
   replied.sound_ms = speech.ms();
   replied.unplayed_ms = speech.unplayed_ms();
+  if (const auto note = speech.note()) {
+    replied.notes.push_back(*note);
+  }
   return replied;
 }
 

@@ -1,6 +1,7 @@
 // Reply: a response to a client of Realtime, written by a language model or given, in events.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,6 +13,7 @@
 #include "server/metrics/socket_turns.h"
 #include "server/models/service.h"
 #include "server/realtime/conversation.h"
+#include "server/realtime/reply_hold.h"
 #include "server/realtime/settings.h"
 #include "server/realtime/teller.h"
 
@@ -23,6 +25,10 @@ struct Reply {
   bool in_conversation = true;
   std::string text{};                        // that is said, where none is written
   std::optional<CompletionRequest> asked{};  // of a language model
+  std::string language{};                    // ISO 639-1, of who is answered; "": unknown
+  // It is prepared: written, and its first clause spoken, and nothing told before it is wanted.
+  // Null: it is.
+  std::shared_ptr<ReplyHold> hold{};
 };
 
 // What became of it.
@@ -34,8 +40,9 @@ struct Replied {
   int64_t unplayed_ms = 0;  // of it, by a client that plays it as it comes
   bool cut = false;         // there was room for no more tokens
   std::vector<ReplyNote> notes{};
-  std::string code{};  // of an error, for programs; "": that of its kind
-  Status status{};     // Cancelled: it was stopped
+  std::string code{};     // of an error, for programs; "": that of its kind
+  Status status{};        // Cancelled: it was stopped
+  bool unwanted = false;  // it was prepared, and came to nothing: nobody was told of it
 };
 
 // Who writes and speaks, for whom it counts, where it is kept, and who is told.

@@ -38,20 +38,46 @@ ReplyItems::Json ReplyItems::told_part() const {
                      : Json{{"type", "text"}, {"text", text_}};
 }
 
+void ReplyItems::act(std::function<void()> action) {
+  held_back_.push_back(std::move(action));
+  if (wish_.hold != nullptr && wish_.hold->is_held()) {
+    return;
+  }
+  for (const auto& one : std::exchange(held_back_, {})) {
+    one();
+  }
+}
+
+void ReplyItems::tell(std::string type, Json fields) {
+  act([this, type = std::move(type), fields = std::move(fields)]() mutable {
+    teller_.tell(type, std::move(fields));
+  });
+}
+
+Status ReplyItems::wait_until_wanted(const std::stop_token& stop) {
+  if (wish_.hold == nullptr) {
+    return {};
+  }
+  if (!wish_.hold->wait(stop)) {
+    return fail(ErrorCode::Cancelled, "the reply is not wanted");
+  }
+  act([] {});
+  return {};
+}
+
 void ReplyItems::begin_item(Kind kind, Json item) {
   kind_ = kind;
   item_ = std::move(item);
   text_.clear();
   words_.clear();
-  before_ = nullptr;
-  teller_.tell(
-      "response.output_item.added",
-      {{"response_id", wish_.response_id}, {"output_index", output_.size()}, {"item", item_}});
+  tell("response.output_item.added",
+       {{"response_id", wish_.response_id}, {"output_index", output_.size()}, {"item", item_}});
   if (wish_.in_conversation) {
-    if (const auto before = conversation_.add(item_, {}); before && !before->empty()) {
-      before_ = *before;
-    }
-    teller_.tell("conversation.item.added", {{"previous_item_id", before_}, {"item", item_}});
+    act([this, added = item_] {
+      const auto before = conversation_.add(added, {});
+      before_ = before && !before->empty() ? Json(*before) : Json();
+      teller_.tell("conversation.item.added", {{"previous_item_id", before_}, {"item", added}});
+    });
   }
 }
 
@@ -68,7 +94,7 @@ void ReplyItems::begin_message() {
                              {"content", Json::array()}});
   Json part = part_place();
   part["part"] = told_part();
-  teller_.tell("response.content_part.added", std::move(part));
+  tell("response.content_part.added", std::move(part));
 }
 
 void ReplyItems::tell_text(std::string_view delta, const std::vector<SaidWord>& words) {
@@ -77,13 +103,12 @@ void ReplyItems::tell_text(std::string_view delta, const std::vector<SaidWord>& 
   if (wish_.in_conversation && wish_.sound) {
     Json said = item_;
     said["content"].push_back(content());
-    conversation_.put_said(std::move(said), words_);
+    act([this, said = std::move(said), words] { conversation_.put_said(said, words); });
   }
   Json fields = part_place();
   fields["delta"] = delta;
-  teller_.tell(
-      fmt::format("response.{}.delta", wish_.sound ? "output_audio_transcript" : "output_text"),
-      std::move(fields));
+  tell(fmt::format("response.{}.delta", wish_.sound ? "output_audio_transcript" : "output_text"),
+       std::move(fields));
 }
 
 void ReplyItems::tell_sound(std::string_view bytes) {
@@ -92,7 +117,7 @@ void ReplyItems::tell_sound(std::string_view bytes) {
     bytes.remove_prefix(piece.size());
     Json fields = part_place();
     fields["delta"] = base64(std::as_bytes(std::span(piece)));
-    teller_.tell("response.output_audio.delta", std::move(fields));
+    tell("response.output_audio.delta", std::move(fields));
   }
 }
 
@@ -112,7 +137,7 @@ void ReplyItems::tell_arguments(std::string_view delta) {
   Json fields = place();
   fields["call_id"] = item_["call_id"];
   fields["delta"] = delta;
-  teller_.tell("response.function_call_arguments.delta", std::move(fields));
+  tell("response.function_call_arguments.delta", std::move(fields));
 }
 
 void ReplyItems::end_parts() {
@@ -121,20 +146,19 @@ void ReplyItems::end_parts() {
     done["call_id"] = item_["call_id"];
     done["name"] = item_["name"];
     done["arguments"] = text_;
-    teller_.tell("response.function_call_arguments.done", std::move(done));
+    tell("response.function_call_arguments.done", std::move(done));
     return;
   }
   if (wish_.sound) {
-    teller_.tell("response.output_audio.done", part_place());
+    tell("response.output_audio.done", part_place());
   }
   Json text = part_place();
   text[wish_.sound ? "transcript" : "text"] = text_;
-  teller_.tell(
-      fmt::format("response.{}.done", wish_.sound ? "output_audio_transcript" : "output_text"),
-      std::move(text));
+  tell(fmt::format("response.{}.done", wish_.sound ? "output_audio_transcript" : "output_text"),
+       std::move(text));
   Json part = part_place();
   part["part"] = told_part();
-  teller_.tell("response.content_part.done", std::move(part));
+  tell("response.content_part.done", std::move(part));
 }
 
 void ReplyItems::end(bool whole) {
@@ -148,12 +172,13 @@ void ReplyItems::end(bool whole) {
   } else {
     item_["content"].push_back(content());
   }
-  teller_.tell(
-      "response.output_item.done",
-      {{"response_id", wish_.response_id}, {"output_index", output_.size()}, {"item", item_}});
+  tell("response.output_item.done",
+       {{"response_id", wish_.response_id}, {"output_index", output_.size()}, {"item", item_}});
   if (wish_.in_conversation) {
-    conversation_.put_said(item_, words_);
-    teller_.tell("conversation.item.done", {{"previous_item_id", before_}, {"item", item_}});
+    act([this, done = item_, words = words_] {
+      conversation_.put_said(done, words);
+      teller_.tell("conversation.item.done", {{"previous_item_id", before_}, {"item", done}});
+    });
   }
   output_.push_back(std::move(item_));
   item_ = nullptr;

@@ -2,24 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
 #include "server/realtime/conversation.h"
+#include "server/realtime/reply_hold.h"
 #include "server/realtime/teller.h"
 
 namespace mynah::server {
 
-// One thread at a time; that of its response.
+// One thread at a time; that of its response. Where that is held nothing is told or kept until it
+// is wanted, and then all of it from this thread, in order.
 class ReplyItems {
  public:
   struct Wish {
     std::string response_id;
-    bool sound = true;            // messages are spoken; else they are text alone
-    bool in_conversation = true;  // else nothing is kept of them
+    bool sound = true;                  // messages are spoken; else they are text alone
+    bool in_conversation = true;        // else nothing is kept of them
+    std::shared_ptr<ReplyHold> hold{};  // null: it is wanted
   };
 
   ReplyItems(Teller& teller, Conversation& conversation, Wish wish)
@@ -39,6 +46,13 @@ class ReplyItems {
   // The item under way ends. `whole`: nothing of it is missing.
   void end(bool whole);
 
+  // Waits until the response is wanted, and tells what was held back. Cancelled once stop is
+  // requested before.
+  [[nodiscard]] Status wait_until_wanted(const std::stop_token& stop);
+
+  // How many events are held back, more or less.
+  [[nodiscard]] size_t held_back() const { return held_back_.size(); }
+
   // Those that ended.
   [[nodiscard]] const nlohmann::ordered_json& output() const { return output_; }
 
@@ -50,6 +64,9 @@ class ReplyItems {
 
   enum class Kind : uint8_t { None, Message, Call };
 
+  // Does it, or once the response is wanted.
+  void act(std::function<void()> action);
+  void tell(std::string type, Json fields);
   void begin_item(Kind kind, Json item);
   // What events of the item under way say of it.
   [[nodiscard]] Json place() const;
@@ -64,10 +81,11 @@ class ReplyItems {
   Wish wish_;
   Kind kind_ = Kind::None;
   Json item_;
-  Json before_;       // the id of the item before it
+  Json before_;       // the id of the item before it, as it was told
   std::string text_;  // of a message, or a call's arguments
   std::vector<SaidWord> words_;
   Json output_ = nlohmann::ordered_json::array();
+  std::vector<std::function<void()>> held_back_;
 };
 
 }  // namespace mynah::server

@@ -5,10 +5,14 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/ascii.h"
+#include "server/hear/hear_file.h"
 #include "server/http/request_work.h"
 #include "server/realtime/sound_input.h"
 #include "server/speak/speech_request.h"
+#include "speech/voice_choice.h"
 
 namespace mynah::server {
 namespace {
@@ -42,14 +46,15 @@ bool is_for_synthesizer(std::string_view text) {
 }  // namespace
 
 ReplySpeech::ReplySpeech(Service& service, SocketTurns& turns, ReplyItems& items,
-                         const SpeakingWish& wish, TextKind kind, std::stop_token stop)
+                         ReplySpeechWish wish, std::stop_token stop)
     : service_(service),
       turns_(turns),
       items_(items),
-      wish_(wish),
-      kind_(kind),
+      wish_(wish.wish),
+      kind_(wish.kind),
+      language_(std::move(wish.language)),
       stop_(std::move(stop)),
-      early_(kind == TextKind::Markdown) {}
+      early_(kind_ == TextKind::Markdown) {}
 
 Status ReplySpeech::open() {
   turn_ = turns_.begin(RequestWork::Does::Speak);
@@ -57,6 +62,23 @@ Status ReplySpeech::open() {
   MYNAH_TRY(Speaking speaking,
             service_.speaking({.model = {}, .voice = wish_.voice, .language = {}}));
   speaking_.emplace(std::move(speaking));
+  return choose_voice();
+}
+
+Status ReplySpeech::choose_voice() {
+  options_ = client_speak_options();
+  options_.voice.voice = speaking_->voice;
+  options_.voice.speed = static_cast<float>(wish_.speed);
+  options_.kind = kind_;
+  const Synthesizer& synthesizer = *speaking_->lease->synthesizer;
+  MYNAH_TRY(const VoiceFacts asked, synthesizer.check(options_));
+  options_ = options_in(language_, synthesizer, asked, std::move(options_));
+  if (options_.voice.voice != speaking_->voice) {
+    note_ =
+        ReplyNote{.code = "other_voice",
+                  .text = fmt::format("{} speaks this reply: {} does not speak {}",
+                                      options_.voice.voice, asked.name, language_name(language_))};
+  }
   return {};
 }
 
@@ -65,10 +87,7 @@ Status ReplySpeech::begin_session() {
     return {};
   }
   const Synthesizer& synthesizer = *speaking_->lease->synthesizer;
-  SpeakOptions options = client_speak_options();
-  options.voice.voice = speaking_->voice;
-  options.voice.speed = static_cast<float>(wish_.speed);
-  options.kind = kind_;
+  SpeakOptions options = options_;
   const int rate_hz = synthesizer.model().rate_hz();
   if (session_begin_ > 0) {
     options.lead_silence_s = options.clause_silence_s;
@@ -89,7 +108,7 @@ Status ReplySpeech::speak(std::string_view text, bool finish) {
     done = session_->finish();
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_at;
-  took_s_ += took.count();
+  took_s_ += took.count() - std::exchange(waited_s_, 0);
   return done;
 }
 
@@ -184,27 +203,34 @@ void ReplySpeech::tell_text(const SpokenClause& clause) {
 Status ReplySpeech::on_clause(const SpokenClause& clause) {
   const double clause_s =
       static_cast<double>(clause.samples.size()) / speaking_->lease->synthesizer->model().rate_hz();
-  turn_->work()->spend(clause_s);
   message_s_ += clause_s;
-  if (std::exchange(seconds_, seconds_ + clause_s) == 0) {
+  const double before_s = std::exchange(seconds_, seconds_ + clause_s);
+  tell_text(clause);
+  if (!resampler_) {
+    MYNAH_TRY_STATUS(tell_sound(clause.samples));
+  } else {
+    std::vector<float> samples;
+    MYNAH_TRY_STATUS(resampler_->push(clause.samples, samples));
+    MYNAH_TRY_STATUS(tell_sound(samples));
+  }
+  if (before_s == 0) {
     speaking_->metrics->count_first_sound(
         std::chrono::duration<double>(turn_->work()->age()).count());
   }
-  tell_text(clause);
-  if (!resampler_) {
-    return tell_sound(clause.samples);
-  }
-  std::vector<float> samples;
-  MYNAH_TRY_STATUS(resampler_->push(clause.samples, samples));
-  return tell_sound(samples);
+  turn_->work()->spend(clause_s);
+  return {};
 }
 
 Status ReplySpeech::tell_sound(std::span<const float> samples) {
-  samples_ += static_cast<int64_t>(samples.size());
-  sounds_since_ = sounds_since_.value_or(std::chrono::steady_clock::now());
   std::string bytes;
   encode_samples(samples, wish_.format.encoding, bytes);
   items_.tell_sound(bytes);
+  const auto told_at = std::chrono::steady_clock::now();
+  MYNAH_TRY_STATUS(items_.wait_until_wanted(stop_));
+  const auto wanted_at = std::chrono::steady_clock::now();
+  waited_s_ += std::chrono::duration<double>(wanted_at - told_at).count();
+  samples_ += static_cast<int64_t>(samples.size());
+  sounds_since_ = sounds_since_.value_or(wanted_at);
   return {};
 }
 

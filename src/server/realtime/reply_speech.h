@@ -20,12 +20,20 @@
 
 namespace mynah::server {
 
-// One thread at a time. What is told of a message is what was spoken of it.
+// How messages are spoken.
+struct ReplySpeechWish {
+  const SpeakingWish& wish;
+  TextKind kind = TextKind::Markdown;  // what the texts are
+  std::string language{};              // ISO 639-1, of the texts; "": the voice's
+};
+
+// One thread at a time. What is told of a message is what was spoken of it. Of a reply that is held
+// its first piece of sound is made; what follows waits, and nothing is counted before.
 class ReplySpeech final : public SpeechObserver {
  public:
-  // All must outlive it. `kind`: what the texts are.
-  ReplySpeech(Service& service, SocketTurns& turns, ReplyItems& items, const SpeakingWish& wish,
-              TextKind kind, std::stop_token stop);
+  // All must outlive it, what is wished too.
+  ReplySpeech(Service& service, SocketTurns& turns, ReplyItems& items, ReplySpeechWish wish,
+              std::stop_token stop);
 
   // Has the voice ready. As Service::speaking() refuses.
   [[nodiscard]] Status open();
@@ -44,9 +52,14 @@ class ReplySpeech final : public SpeechObserver {
   // Of it, what a client has still to play that plays it as it comes.
   [[nodiscard]] int64_t unplayed_ms() const;
 
+  // Where another voice speaks than was asked for; none: it is that.
+  [[nodiscard]] const std::optional<ReplyNote>& note() const { return note_; }
+
   Status on_clause(const SpokenClause& clause) override;
 
  private:
+  // Who speaks, in which language.
+  [[nodiscard]] Status choose_voice();
   // A session for a message, or for what follows its first clause.
   [[nodiscard]] Status begin_session();
   // Speaks what of the message is held back so that its first clause begins early.
@@ -61,8 +74,11 @@ class ReplySpeech final : public SpeechObserver {
   ReplyItems& items_;
   const SpeakingWish& wish_;
   const TextKind kind_;
+  const std::string language_;
   const std::stop_token stop_;
   std::optional<Speaking> speaking_;
+  SpeakOptions options_;
+  std::optional<ReplyNote> note_;
   std::unique_ptr<SocketTurn> turn_;
   std::unique_ptr<Synthesizer::Session> session_;
   std::optional<Resampler> resampler_;  // where the client's rate is another
@@ -75,6 +91,7 @@ class ReplySpeech final : public SpeechObserver {
   double message_s_ = 0;  // of the message's sound
   double seconds_ = 0;    // of all
   double took_s_ = 0;
+  double waited_s_ = 0;  // of it, until it was wanted
   int64_t samples_ = 0;
   std::optional<std::chrono::steady_clock::time_point> sounds_since_;
 };

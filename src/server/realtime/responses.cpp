@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "server/chat/write_replies.h"
 #include "server/http/errors.h"
 #include "server/http/json_members.h"
@@ -12,6 +13,8 @@
 #include "server/realtime/chat_messages.h"
 #include "server/realtime/dialogue.h"
 #include "server/realtime/reply_wish.h"
+#include "speech/languages.h"
+#include "text/languages.h"
 
 namespace mynah::server {
 namespace {
@@ -25,11 +28,12 @@ constexpr const char* kNoLanguageModel =
 constexpr const char* kNoModel = "none";
 // The same for whichever is here.
 constexpr const char* kAnyModel = "auto";
+// Of sound, as OpenAI's speech models are charged, roughly.
+constexpr int64_t kTokens_per_s = 20;
 // Beside that for the conversation.
 constexpr size_t kMostAside = 4;
 
 Json usage_of(const Replied& replied) {
-  constexpr int64_t kTokens_per_s = 20;  // of sound, as OpenAI's speech models are charged, roughly
   constexpr int64_t kSecond_ms = 1000;
   const int64_t sound = replied.sound_ms * kTokens_per_s / kSecond_ms;
   const Generated& spent = replied.spent;
@@ -48,6 +52,19 @@ Json usage_of(const Replied& replied) {
 
 bool is_blank(const std::string& text) {
   return text.find_first_not_of(" \t\r\n") == std::string::npos;
+}
+
+// What instructions say besides where somebody speaks another language than English, in which most
+// instructions are, so that models that are small do not answer in theirs.
+std::string told_language(const std::string& language) {
+  const auto known = find_language(language);
+  if (!known || is_english(language)) {
+    return {};
+  }
+  std::string name(languages()[*known].name);
+  name.front() = ascii_upper(name.front());
+  return fmt::format("\n\nThe user speaks {0} now. Answer in {0}, unless you are told otherwise.",
+                     name);
 }
 
 bool is_aside(const Json& response) {
@@ -254,12 +271,39 @@ Dialogue::Done Dialogue::begin_response(const Json& response, bool of_a_turn) {
   if (!reply) {
     return std::unexpected(std::move(reply).error());
   }
+  const auto held = of_a_turn ? take_prepared(active, *reply) : nullptr;
   active.told = told_response(active, reply->wish);
   active.waiting = *std::move(reply);
   reply_owed_ = reply_owed_ && !active.in_conversation;
   teller_.tell("response.created", {{"response", active.told}});
   active_.push_back(std::move(active));
+  if (held != nullptr && held->release()) {
+    active_.back().waiting.reset();
+    return {};
+  }
+  active_.back().prepared_ms.reset();
   go_on_with(active_.back());
+  return {};
+}
+
+std::string Dialogue::language_for(const Active& active) const {
+  return active.in_conversation && !active.asked.contains("input") ? language_ : std::string();
+}
+
+Dialogue::Done Dialogue::take_messages(const Active& active, const std::string& language,
+                                       const Json* provisional, Reply& reply) const {
+  const Json* const input = Members(active.asked).find("input");
+  auto items = input != nullptr ? items_of_input(*input, nullptr) : conversation_.items();
+  if (!items) {
+    return std::unexpected(std::move(items).error());
+  }
+  if (provisional != nullptr) {
+    items->push_back(*provisional);
+  }
+  std::string instructions = settings_.writing_for(active.asked)["instructions"];
+  instructions += told_language(language);
+  reply.asked->chat.messages = chat_messages(*items, instructions);
+  reply.language = language;
   return {};
 }
 
@@ -270,14 +314,11 @@ void Dialogue::go_on_with(Active& active) {
   Reply reply = *std::exchange(active.waiting, std::nullopt);
   const std::string id = active.response_id;
   if (reply.asked) {
-    const Json* const input = Members(active.asked).find("input");
-    auto items = input != nullptr ? items_of_input(*input, nullptr) : conversation_.items();
-    if (!items) {  // one was deleted meanwhile
-      end_reply({.response_id = id, .status = std::unexpected(std::move(items).error().error)});
+    if (auto taken = take_messages(active, language_for(active), nullptr, reply); !taken) {
+      // One was deleted meanwhile.
+      end_reply({.response_id = id, .status = std::unexpected(std::move(taken).error().error)});
       return;
     }
-    reply.asked->chat.messages =
-        chat_messages(*items, settings_.writing_for(active.asked)["instructions"]);
   }
   if (!around_.give(std::move(reply), active.stop)) {
     end_reply(
@@ -360,6 +401,9 @@ void Dialogue::tell_end(const Active& active, const Replied& replied) {
   response["usage"] = usage_of(replied);
   if (!replied.notes.empty()) {
     response["mynah_notes"] = notes_json(replied.notes);
+  }
+  if (active.prepared_ms) {
+    response["mynah_prepared_ms"] = *active.prepared_ms;
   }
   teller_.tell("response.done", {{"response", std::move(response)}});
 }

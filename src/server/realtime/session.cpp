@@ -150,6 +150,7 @@ class RealtimeSession final : public MessageSession,
   // A response is given by another thread: the client may interrupt it.
   bool give(Reply reply, std::stop_source stop) {
     auto give_it = [self = shared_from_this(), reply = std::move(reply), stop]() mutable {
+      const auto hold = reply.hold;
       const std::stop_callback gone(self->outbox_->stop(), [&stop] { stop.request_stop(); });
       const ReplyWays ways{.service = self->service_,
                            .turns = self->turns_,
@@ -161,6 +162,10 @@ class RealtimeSession final : public MessageSession,
       } catch (const std::exception& error) {
         replied.status = fail(ErrorCode::Environment,
                               fmt::format("a fault of the server's own: {}", error.what()));
+        replied.unwanted = hold != nullptr && hold->give_up();
+      }
+      if (replied.unwanted) {
+        return;
       }
       const std::lock_guard lock(self->mutex_);
       self->waiting_.push_back({.replied = std::move(replied)});

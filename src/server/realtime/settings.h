@@ -43,6 +43,8 @@ struct SpeakingWish {
   std::string voice;
   double speed = 1;
   bool sound = true;  // and not text alone
+
+  bool operator==(const SpeakingWish&) const = default;
 };
 
 class Settings {
