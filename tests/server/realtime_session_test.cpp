@@ -301,6 +301,13 @@ TEST_F(RealtimeServer, AKeysShareOfSoundHoldsWithinASocket) {
   next(client);
   EXPECT_GT(speak(client, "One two three four five six seven.").size(), 48'000U)
       << "what is longer than the share is spoken";
+  const Json limits = next(client);
+  EXPECT_EQ(limits["type"], "rate_limits.updated");
+  ASSERT_EQ(limits["rate_limits"].size(), 1U);
+  EXPECT_EQ(limits["rate_limits"][0]["name"], "tokens");
+  EXPECT_EQ(limits["rate_limits"][0]["limit"], 20) << "of a second of sound, as usage has them";
+  EXPECT_EQ(limits["rate_limits"][0]["remaining"], 0);
+  EXPECT_GT(limits["rate_limits"][0]["reset_seconds"].get<double>(), 60);
   for (
       const char* event :
       {R"({"type": "input_audio_buffer.append", "audio": "AAAA"})",

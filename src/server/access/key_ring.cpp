@@ -160,6 +160,24 @@ std::optional<milliseconds> KeyRing::wait_for_audio(const std::string& owner) {
                         : std::optional(until_refilled(kLeastAudio_s - share.left, a_minute));
 }
 
+KeyRing::AllLeft KeyRing::left_to(const std::string& owner) {
+  const Clock::time_point now = now_();
+  const std::lock_guard lock(mutex_);
+  const KeyLimits limits = limits_of(owner);
+  Usage& usage = usage_[owner];
+  const auto left = [now](Share& share, double a_minute) -> std::optional<Left> {
+    if (a_minute <= 0) {
+      return std::nullopt;
+    }
+    refill(share, a_minute, now);
+    return Left{.limit = a_minute,
+                .left = std::max(0.0, share.left),
+                .full = until_refilled(a_minute - share.left, a_minute)};
+  };
+  return {.requests = left(usage.requests, limits.requests),
+          .audio_s = left(usage.audio, limits.audio_s)};
+}
+
 Result<std::unique_ptr<Visit>> Visit::begin(KeyRing& keys, std::string owner) {
   if (auto full = keys.begin(owner)) {
     return fail(ErrorCode::Busy, std::move(full->message));

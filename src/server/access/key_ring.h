@@ -64,6 +64,21 @@ class KeyRing {
   // None: more may be heard and spoken for that owner. Otherwise how long it should wait.
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_for_audio(const std::string& owner);
 
+  // A limit of a minute.
+  struct Left {
+    double limit = 0;
+    double left = 0;                   // of it, 0 at least
+    std::chrono::milliseconds full{};  // until all of it is left
+  };
+
+  // Those that the owner has; none: it has as much as it likes.
+  struct AllLeft {
+    std::optional<Left> requests;
+    std::optional<Left> audio_s;
+  };
+
+  [[nodiscard]] AllLeft left_to(const std::string& owner);
+
  private:
   // What flows back into a minute's share.
   struct Share {

@@ -57,6 +57,10 @@ void SocketTurns::spend(double audio_s) const {
   }
 }
 
+KeyRing::AllLeft SocketTurns::left() const {
+  return client_.owner.empty() ? KeyRing::AllLeft() : places_.keys.left_to(client_.owner);
+}
+
 Status SocketTurns::check_audio() const {
   const auto wait =
       client_.owner.empty() ? std::nullopt : places_.keys.wait_for_audio(client_.owner);

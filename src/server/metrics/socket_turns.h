@@ -60,6 +60,8 @@ class SocketTurns {
   void spend(double audio_s) const;
   // Busy where no more may be until some time has passed.
   [[nodiscard]] Status check_audio() const;
+  // What of the client's limits is left.
+  [[nodiscard]] KeyRing::AllLeft left() const;
 
   [[nodiscard]] const std::string& owner() const { return client_.owner; }
 

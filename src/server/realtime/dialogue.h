@@ -165,6 +165,8 @@ class Dialogue final : public EarObserver {
   // It may have ended then.
   void interrupt(Active& active, std::string reason);
   void tell_end(const Active& active, const Replied& replied);
+  // What of the key's limits is left, where it has some.
+  void tell_limits();
   void tell_session(std::string_view what, bool flat_transcription);
   void add_item(Json item);
   // An item of a voice's; `transcript`: null: it is to come.

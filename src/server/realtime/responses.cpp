@@ -406,6 +406,29 @@ void Dialogue::tell_end(const Active& active, const Replied& replied) {
     response["mynah_prepared_ms"] = *active.prepared_ms;
   }
   teller_.tell("response.done", {{"response", std::move(response)}});
+  tell_limits();
+}
+
+void Dialogue::tell_limits() {
+  const KeyRing::AllLeft left = around_.turns.left();
+  Json limits = Json::array();
+  const auto add = [&limits](const char* name, const std::optional<KeyRing::Left>& one,
+                             int64_t each) {
+    if (one) {
+      const auto scaled = [each](double value) {
+        return static_cast<int64_t>(value * static_cast<double>(each));
+      };
+      limits.push_back({{"name", name},
+                        {"limit", scaled(one->limit)},
+                        {"remaining", scaled(one->left)},
+                        {"reset_seconds", std::chrono::duration<double>(one->full).count()}});
+    }
+  };
+  add("requests", left.requests, 1);
+  add("tokens", left.audio_s, kTokens_per_s);
+  if (!limits.empty()) {
+    teller_.tell("rate_limits.updated", {{"rate_limits", std::move(limits)}});
+  }
 }
 
 void Dialogue::end_reply(Replied replied) {
