@@ -55,6 +55,11 @@ class RealtimeDialogue : public ::testing::Test {
                                    [this](Reply reply, std::stop_source stop) {
                                      given_.push_back({std::move(reply), std::move(stop)});
                                      return true;
+                                   },
+                               .open =
+                                   [this](std::string model) {
+                                     opened_.push_back(std::move(model));
+                                     return opens_;
                                    }},
         head);
     recognizer_ = *builtin_recognizer();
@@ -91,6 +96,8 @@ class RealtimeDialogue : public ::testing::Test {
   std::optional<SocketTurns> turns_;
   std::shared_ptr<const Recognizer> recognizer_;
   std::vector<Given> given_;
+  std::vector<std::string> opened_;
+  bool opens_ = false;
   std::unique_ptr<Dialogue> dialogue_;  // the first to go
 };
 
@@ -142,8 +149,8 @@ TEST_F(RealtimeDialogue, AReplyThatCameToNothingIsAskedForAgain) {
 TEST_F(RealtimeDialogue, WhatChangesTheConversationIsInTheReply) {
   ear().on_started(item(""));
   ear().on_provisional(item("Hello."), *recognizer_);
-  dialogue_->take(
-      R"({"type": "conversation.item.create", "item": {"type": "message", "role": "system", "content": [{"type": "input_text", "text": "It rains."}]}})");
+  ASSERT_TRUE(dialogue_->take(
+      R"({"type": "conversation.item.create", "item": {"type": "message", "role": "system", "content": [{"type": "input_text", "text": "It rains."}]}})"));
   end_turn(item("Hello."));
   ASSERT_THAT(given_, SizeIs(2));
   EXPECT_TRUE(given_[0].stop.stop_requested());
@@ -160,9 +167,9 @@ TEST_F(RealtimeDialogue, AModelIsToldWhichLanguageIsSpoken) {
   EXPECT_THAT(given_, SizeIs(1));
   // What is typed behind it is in no language that was heard.
   dialogue_->end_reply({.response_id = given_[0].reply.response_id});
-  dialogue_->take(
-      R"({"type": "conversation.item.create", "item": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}})");
-  dialogue_->take(R"({"type": "response.create"})");
+  ASSERT_TRUE(dialogue_->take(
+      R"({"type": "conversation.item.create", "item": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}})"));
+  ASSERT_TRUE(dialogue_->take(R"({"type": "response.create"})"));
   ASSERT_THAT(given_, SizeIs(2));
   EXPECT_EQ(given_[1].reply.language, "");
   EXPECT_THAT(asked(given_[1]), Not(HasSubstr("German")));
@@ -176,6 +183,25 @@ TEST_F(RealtimeDialogue, NothingIsPreparedBehindATurnThatHasNoTextYet) {
   ear().on_started(next);
   ear().on_provisional(next, *recognizer_);
   EXPECT_THAT(given_, IsEmpty());
+}
+
+TEST_F(RealtimeDialogue, AModelIsOpenedElsewhereBeforeItsEventIsTaken) {
+  constexpr std::string_view kUpdate =
+      R"({"type": "session.update", "session": {"audio": {"input": {"transcription": {"language": "en"}}}}})";
+  opens_ = true;
+  EXPECT_FALSE(dialogue_->take(kUpdate)) << "it waits";
+  EXPECT_EQ(told(), "");
+  EXPECT_THAT(opened_, SizeIs(1));
+  EXPECT_TRUE(dialogue_->take(kUpdate));
+  EXPECT_THAT(told(), HasSubstr("session.updated"));
+  EXPECT_TRUE(dialogue_->take(R"({"type": "input_audio_buffer.append", "audio": "AAAAAAAA"})"));
+  EXPECT_THAT(opened_, SizeIs(1)) << "once";
+}
+
+TEST_F(RealtimeDialogue, WithoutAFreeThreadAModelIsOpenedHere) {
+  EXPECT_TRUE(dialogue_->take(R"({"type": "input_audio_buffer.append", "audio": "AAAAAAAA"})"));
+  EXPECT_THAT(opened_, SizeIs(1));
+  EXPECT_EQ(told(), "");
 }
 
 }  // namespace

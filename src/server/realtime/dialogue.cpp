@@ -94,7 +94,16 @@ Dialogue::Refusal Dialogue::refusal_of(const FieldError& error) {
   return {.error = error.error, .field = error.field};
 }
 
-void Dialogue::take(std::string_view text) {
+bool Dialogue::waits_for_model(const std::string& model) {
+  if (opened_ == model || !around_.open) {
+    return false;
+  }
+  opened_ = model;
+  waits_ = around_.open(model);
+  return waits_;
+}
+
+bool Dialogue::take(std::string_view text) {
   static constexpr std::array<Handler, 12> kHandlers = {
       {{"session.update", &Dialogue::update_session},
        {"transcription_session.update", &Dialogue::update_session},
@@ -111,7 +120,7 @@ void Dialogue::take(std::string_view text) {
   const Json event = parse_object(text);
   if (!event.is_object()) {
     teller_.tell_error({ErrorCode::InvalidInput, "wanted an event: an object in JSON"}, {});
-    return;
+    return true;
   }
   const Members members(event);
   const std::string event_id = members.text("event_id").value_or("");
@@ -130,6 +139,7 @@ void Dialogue::take(std::string_view text) {
     const Refusal& refused = done.error();
     teller_.tell_error(refused.error, event_id, refused.field, refused.code);
   }
+  return !std::exchange(waits_, false);
 }
 
 Dialogue::Done Dialogue::update_session(const Json& event) {
@@ -140,6 +150,10 @@ Dialogue::Done Dialogue::update_session(const Json& event) {
   Settings changed = settings_;
   if (const auto updated = changed.update(**session); !updated) {
     return std::unexpected(refusal_of(updated.error()));
+  }
+  const bool hears_anew = changed.hearing() != settings_.hearing();
+  if (hears_anew && waits_for_model(changed.hearing().model)) {
+    return {};
   }
   if (ear_ != nullptr) {
     if (const Status configured = ear_->configure(changed.hearing()); !configured) {
@@ -179,6 +193,9 @@ Dialogue::Done Dialogue::append_sound(const Json& event) {
                         "input_audio_buffer.append: " + allowed.error().message, "audio", kLimited);
   }
   limited_ = false;
+  if (waits_for_model(settings_.hearing().model)) {
+    return {};
+  }
   if (settings_.replies_to_turns() && around_.warm_up && !std::exchange(warm_, true)) {
     around_.warm_up(writer(), settings_.speaking().voice);
   }
@@ -305,6 +322,9 @@ std::optional<Ear::Clock::time_point> Dialogue::due() const {
 void Dialogue::on_time(Ear::Clock::time_point now) {
   if (ear_ != nullptr) {
     ear_->on_time(now);
+    if (!ear_->due()) {
+      opened_.reset();  // it lets go of its model
+    }
   }
 }
 

@@ -40,13 +40,17 @@ class Dialogue final : public EarObserver {
     std::function<bool(Reply reply, std::stop_source stop)> give;
     // Has the models opened that will be wanted, beside what else is done. Null: nobody does.
     std::function<void(std::string model, std::string voice)> warm_up{};
+    // Has the model opened that is to hear, elsewhere: others want this thread meanwhile. Nothing
+    // is to be taken until it is. False: no thread is free. Null: nobody does.
+    std::function<bool(std::string model)> open{};
   };
 
   // `head`: of the request that became the client's WebSocket. The session is told at once.
   Dialogue(Surroundings surroundings, const RequestHead& head);
 
-  // An event of the client's.
-  void take(std::string_view text);
+  // An event of the client's. False: it waits for a model that is being opened, and is to be taken
+  // once more then.
+  [[nodiscard]] bool take(std::string_view text);
   // What was heard meanwhile is told.
   void go_on();
   void end_reply(Replied replied);
@@ -112,6 +116,9 @@ class Dialogue final : public EarObserver {
   [[nodiscard]] static Done refuse(ErrorCode code, std::string message, std::string field = {},
                                    std::string program_code = {});
   [[nodiscard]] static Refusal refusal_of(const FieldError& error);
+
+  // Whether an event is to wait for the model that hears.
+  [[nodiscard]] bool waits_for_model(const std::string& model);
 
   Done update_session(const Json& event);
   Done append_sound(const Json& event);
@@ -198,9 +205,11 @@ class Dialogue final : public EarObserver {
   std::string conversation_id_;
   Settings settings_;
   Conversation conversation_;
-  std::string given_;     // the item by which the client last gave a text to be spoken
-  Rights rights_;         // the client's key's
-  bool deaf_ = false;     // no model could be opened: said once
+  std::string given_;                  // the item by which the client last gave a text to be spoken
+  Rights rights_;                      // the client's key's
+  bool deaf_ = false;                  // no model could be opened: said once
+  bool waits_ = false;                 // the event that was taken last waits for a model
+  std::optional<std::string> opened_;  // the model that was opened for this client
   bool limited_ = false;  // the client has had its share of sound: said once, until it flowed back
   std::list<Active> active_;
   std::optional<Prepared> prepared_;

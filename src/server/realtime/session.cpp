@@ -54,28 +54,33 @@ class RealtimeSession final : public MessageSession,
   // Once it is shared.
   void begin(const RequestHead& head) {
     const std::weak_ptr<RealtimeSession> weak = weak_from_this();
-    Dialogue::Surroundings surroundings{.service = service_,
-                                        .turns = turns_,
-                                        .outbox = outbox_,
-                                        .name = random_name(),
-                                        .wake =
-                                            [weak] {
-                                              if (const auto self = weak.lock()) {
-                                                self->answers_came();
-                                              }
-                                            },
-                                        .give =
-                                            [weak](Reply reply, std::stop_source stop) {
-                                              const auto self = weak.lock();
-                                              return self != nullptr &&
-                                                     self->give(std::move(reply), std::move(stop));
-                                            },
-                                        .warm_up =
-                                            [weak](std::string model, std::string voice) {
-                                              if (const auto self = weak.lock()) {
-                                                self->warm_up(std::move(model), std::move(voice));
-                                              }
-                                            }};
+    Dialogue::Surroundings surroundings{
+        .service = service_,
+        .turns = turns_,
+        .outbox = outbox_,
+        .name = random_name(),
+        .wake =
+            [weak] {
+              if (const auto self = weak.lock()) {
+                self->answers_came();
+              }
+            },
+        .give =
+            [weak](Reply reply, std::stop_source stop) {
+              const auto self = weak.lock();
+              return self != nullptr && self->give(std::move(reply), std::move(stop));
+            },
+        .warm_up =
+            [weak](std::string model, std::string voice) {
+              if (const auto self = weak.lock()) {
+                self->warm_up(std::move(model), std::move(voice));
+              }
+            },
+        .open =
+            [weak](std::string model) {
+              const auto self = weak.lock();
+              return self != nullptr && self->open(std::move(model));
+            }};
     dialogue_ = std::make_unique<Dialogue>(std::move(surroundings), head);
   }
 
@@ -184,13 +189,27 @@ class RealtimeSession final : public MessageSession,
         share_));
   }
 
+  // A model may take seconds to open: no lane waits for it. What fails is told by whoever wants it.
+  bool open(std::string model) {
+    const std::lock_guard lock(mutex_);
+    opening_ = threads_.run(
+        [self = shared_from_this(), model = std::move(model)] {
+          static_cast<void>(self->service_.hearing(model));
+          const std::lock_guard inner(self->mutex_);
+          self->opening_ = false;
+          self->schedule();
+        },
+        share_);
+    return opening_;
+  }
+
   Next take_next(std::optional<Clock::time_point> due) {
     const std::lock_guard lock(mutex_);
     Next next{.task = {},
               .answers = std::exchange(answers_came_, false),
               .time = std::exchange(time_came_, false),
               .left = left_};
-    if (!waiting_.empty()) {
+    if (!waiting_.empty() && !opening_) {
       next.task = std::move(waiting_.front());
       waiting_.pop_front();
     }
@@ -235,8 +254,12 @@ class RealtimeSession final : public MessageSession,
     if (next.task && next.task->replied) {
       dialogue_->end_reply(*std::move(next.task->replied));
     } else if (next.task) {
-      dialogue_->take(next.task->text);
-      shrink_backlog(held_by(next.task->text));
+      if (dialogue_->take(next.task->text)) {
+        shrink_backlog(held_by(next.task->text));
+      } else {
+        const std::lock_guard lock(mutex_);
+        waiting_.push_front(*std::move(next.task));
+      }
     }
   }
 
@@ -267,6 +290,7 @@ class RealtimeSession final : public MessageSession,
   bool time_came_ = false;
   bool left_ = false;
   bool working_ = false;
+  bool opening_ = false;  // a model, for the event that waits first
   std::optional<Clock::time_point> due_;
 };
 
