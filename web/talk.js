@@ -4,6 +4,9 @@ import { base64, bytesOf } from "./bytes.js";
 import { Player } from "./player.js";
 
 const RATE = 24000;
+// A connection that is lost is tried again so often, and first after so long; twice as long each time.
+const TRIES = 6;
+const FIRST_TRY_MS = 500;
 const HEARD = "conversation.item.input_audio_transcription";
 const byId = (id) => document.getElementById(id);
 let talk = null; // that goes on
@@ -14,6 +17,9 @@ class Talk {
     this.response = null; // that is on its way
     this.dropped = new Set(); // responses and items of which no more is played
     this.stopped = 0; // when somebody ended a turn
+    this.muted = false;
+    this.met = false; // a server was there
+    this.tries = 0; // since then
   }
 
   tell(state) {
@@ -38,17 +44,62 @@ class Talk {
     }
   }
 
+  // What is told while nobody speaks and nothing is waited for.
+  rest() {
+    this.tell(this.muted ? "muted" : "listening");
+  }
+
   async begin() {
-    const wanted = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
-    this.stream = await navigator.mediaDevices.getUserMedia({ audio: wanted });
-    this.player = new Player(RATE, () => this.response || this.tell("listening"));
-    await this.player.open();
-    byId("talk-echo").hidden = this.player.cancels;
     this.context = new AudioContext();
     await this.context.audioWorklet.addModule("capture.js");
-    const capture = new AudioWorkletNode(this.context, "capture", { numberOfOutputs: 0 });
-    this.connection = socket("v1/realtime?model=auto");
-    this.connection.addEventListener("open", () => {
+    this.capture = new AudioWorkletNode(this.context, "capture", { numberOfOutputs: 0 });
+    await this.openMicrophone();
+    if (talk !== this) {
+      return; // it was ended meanwhile
+    }
+    this.player = new Player(RATE, () => this.response || this.rest());
+    await this.player.open();
+    byId("talk-echo").hidden = this.player.cancels;
+    this.capture.port.addEventListener("message", ({ data }) => this.send({ type: "input_audio_buffer.append", audio: base64(data) }));
+    this.capture.port.start();
+    this.connect();
+  }
+
+  async openMicrophone() {
+    const wanted = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: wanted });
+    if (talk !== this) {
+      stream.getTracks().forEach((track) => track.stop());
+      return;
+    }
+    this.stream = stream;
+    const [track] = stream.getAudioTracks();
+    track.enabled = !this.muted;
+    track.addEventListener("ended", () => this.loseMicrophone());
+    this.source?.disconnect();
+    this.source = this.context.createMediaStreamSource(stream);
+    this.source.connect(this.capture);
+  }
+
+  // It was unplugged, or is not allowed any more: another one may be there.
+  async loseMicrophone() {
+    if (talk !== this) {
+      return;
+    }
+    this.tell("the microphone is gone; looking for another");
+    try {
+      await this.openMicrophone();
+      this.rest();
+    } catch (error) {
+      this.end(`the microphone is gone: ${error.message}`);
+    }
+  }
+
+  connect() {
+    this.ready = false;
+    const connection = socket("v1/realtime?model=auto");
+    this.connection = connection;
+    connection.addEventListener("open", () => {
       const format = { type: "audio/pcm", rate: this.context.sampleRate };
       const input = { format, transcription: { model: "whisper-1" }, turn_detection: { type: "server_vad" } };
       const output = { format: { type: "audio/pcm", rate: RATE } };
@@ -56,12 +107,39 @@ class Talk {
       const model = byId("talk-model").value;
       const audio = { input, output: voice ? { ...output, voice } : output };
       this.send({ type: "session.update", session: { type: "realtime", ...(model && { model }), output_modalities: ["audio"], audio } });
-      this.context.createMediaStreamSource(this.stream).connect(capture);
+      this.sayAgain();
     });
-    this.connection.addEventListener("message", ({ data }) => this.take(JSON.parse(data)));
-    this.connection.addEventListener("close", () => this.end("the server ended the conversation"));
-    capture.port.addEventListener("message", ({ data }) => this.send({ type: "input_audio_buffer.append", audio: base64(data) }));
-    capture.port.start();
+    connection.addEventListener("message", ({ data }) => this.take(JSON.parse(data)));
+    connection.addEventListener("close", () => this.lose(connection));
+  }
+
+  // A server that was lost knows nothing of what was said before.
+  sayAgain() {
+    for (const [id, shown] of this.turns) {
+      const text = shown.querySelector(".text").textContent;
+      const role = shown.querySelector("h3").textContent === "You" ? "user" : "assistant";
+      if (text) {
+        const content = [{ type: role === "user" ? "input_text" : "output_text", text }];
+        this.send({ type: "conversation.item.create", item: { id, type: "message", role, content } });
+      }
+    }
+  }
+
+  // The connection is: what is played ends, and it is tried again. One that never was is told of.
+  lose(connection) {
+    if (talk !== this || this.connection !== connection) {
+      return;
+    }
+    if (!this.met || this.tries >= TRIES) {
+      this.end(this.met ? "the connection is lost" : "no conversation: the server refused it or cannot be reached");
+      return;
+    }
+    this.player.stop();
+    this.response = null;
+    this.stopped = 0;
+    this.tell("the connection is lost; trying again");
+    setTimeout(() => talk === this && this.connect(), FIRST_TRY_MS * 2 ** this.tries);
+    this.tries += 1;
   }
 
   // Ends what is played, and has the record say what of it was.
@@ -83,7 +161,7 @@ class Talk {
       this.send({ type: "response.cancel" });
     }
     this.hush();
-    this.tell("listening");
+    this.rest();
   }
 
   takeSound({ response_id: response, item_id: id, delta }) {
@@ -107,7 +185,7 @@ class Talk {
       if (event.transcript) {
         this.turn(id, "You").querySelector(".text").textContent = event.transcript;
       } else if (!this.response) {
-        this.tell("listening"); // it was no speech
+        this.rest(); // it was no speech
       }
     } else if (type === "response.output_audio_transcript.delta") {
       this.turn(id, "mynah").querySelector(".text").textContent += event.delta;
@@ -121,7 +199,10 @@ class Talk {
   take(event) {
     const { type } = event;
     if (type === "session.updated") {
-      this.tell(event.session.note ?? "listening");
+      this.met = true;
+      this.tries = 0;
+      this.rest();
+      byId("talk-note").textContent = event.session.note ?? "";
     } else if (type === "input_audio_buffer.speech_started") {
       this.hush();
       this.tell("hearing you");
@@ -135,21 +216,24 @@ class Talk {
     } else if (type === "response.done") {
       this.response = null;
       const error = event.response.status_details?.error;
-      if (error || !this.player.playing) {
-        this.tell(error ? error.message : "listening");
+      if (!this.player.playing) {
+        this.rest();
       }
+      byId("talk-note").textContent = error?.message ?? "";
     } else if (type === "error" && event.error.code !== "response_cancel_not_active") {
-      this.tell(event.error.message);
+      byId("talk-note").textContent = event.error.message;
     } else {
       this.takeText(event);
     }
   }
 
   mute() {
-    const track = this.stream.getAudioTracks()[0];
-    track.enabled = !track.enabled;
-    byId("talk-mute").setAttribute("aria-pressed", String(!track.enabled));
-    this.tell(track.enabled ? "listening" : "muted");
+    this.muted = !this.muted;
+    this.stream?.getAudioTracks().forEach((track) => (track.enabled = !this.muted));
+    byId("talk-mute").setAttribute("aria-pressed", String(this.muted));
+    if (!this.response && !this.player?.playing) {
+      this.rest();
+    }
   }
 
   end(why = "") {

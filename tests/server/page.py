@@ -289,6 +289,7 @@ class TalkChecks:
         self.browser.open(f"{self.address}#talk")
         self.browser.until(lambda: self.browser.run("return document.querySelectorAll('#talk-model option').length") == 1)
         assert self.browser.run("return document.querySelector('#talk-stop').hidden")
+        self.browser.run("window.sockets = []; window.WebSocket = class extends WebSocket { constructor(...of) { super(...of); window.sockets.push(this); } };")
         self.browser.click("#talk-begin")
         self.browser.until(lambda: any("speech provides tools" in text.lower() for text, _ in self.turns("You")))
         self.browser.until(lambda: any(text and state for text, state in self.turns("mynah")))
@@ -301,11 +302,20 @@ class TalkChecks:
         self.browser.until(lambda: any(state == "interrupted" for _, state in self.turns("mynah")))
         assert len(self.turns("You")) > 1
 
-    def check_3_it_is_ended_by_the_stop_key_and_the_button(self):
+    def check_3_a_connection_that_is_lost_comes_again(self):
+        before = len(self.turns("You"))
+        self.browser.run("window.sockets.at(-1).close()")
+        self.browser.until(lambda: "trying again" in self.browser.text("#talk-state"))
+        self.browser.until(lambda: self.browser.run("return window.sockets.at(-1).readyState") == 1)
+        self.browser.until(lambda: len(self.turns("You")) > before)
+        self.browser.until(lambda: any(text for text, _ in self.turns("You")[before:]))
+
+    def check_4_it_is_ended_by_the_stop_key_and_the_button(self):
         self.browser.until(lambda: self.browser.text("#talk-state") == "speaking")
         self.browser.click("#talk-stop")
         assert self.browser.text("#talk-state") != "speaking"
         self.browser.click("#talk-mute")
+        self.browser.until(lambda: self.browser.text("#talk-state") == "muted")
         assert self.browser.run("return document.querySelector('#talk-mute').getAttribute('aria-pressed')") == "true"
         self.browser.click("#talk-begin")
         self.browser.until(lambda: self.browser.text("#talk-begin") == "Talk")
