@@ -34,6 +34,8 @@ def bad_conversations():
     yield "asides that refer to each other", [respond(conversation="none", input=[{"type": "item_reference", "id": "i" * 60}] * 500)], b'"error"'
     yield "an aside of thousands of items", [respond(conversation="none", input=[said("a")["item"]] * 5000)], b'"response.done"'
     yield "results without calls, calls that are none", [said("Hi."), *[json.loads(json.dumps(call)) for _ in range(3)], {"type": "conversation.item.create", "item": {"type": "function_call_output", "call_id": "y", "output": {"a": 1}}}, respond()], b'"response.done"'
+    long_call = call | {"item": call["item"] | {"arguments": "{" * 5000}}
+    yield "a call of thousands of braces, cancelled while it is read", [said("Hi."), long_call, respond(), {"type": "response.cancel"}], b'"cancelled"'
     yield "tools as deep as a well", [session(tools=[deep(60)], tool_choice="required"), said("Hi."), respond()], b'"response.done"'
     yield "tools that are none", [session(tools=[{"type": "function", "name": 5}])], b'"error"'
     yield "a tool that is not there", [said("Hi."), respond(tool_choice={"type": "function", "name": "g"})], b'"error"'
