@@ -1,9 +1,10 @@
 """Policies that end turns, swept as eot-bench does: over scores of every pause, by how soon they end turns and how many pauses they cut off.
 
-A pause is a row: logits at LOOKS seconds of silence (nan behind its end), how long it is, whether the turn is over in it, and what its
-transcript ends in (ClauseState of speech/open_clause.h: -1 open, 1 whole, 0 neither). A policy says after how much silence it ends the turn;
-latency is the mean of that over true ends, a false cut-off is a pause before the end that lasts longer. `ours` is the rule of
-speech/end_of_turn_rule.h: the pause's lowest logit so far, against a line over silence; words count from 0.2 s on.
+A pause is a row: logits at LOOKS seconds of silence (nan behind its end), how long it is, whether the turn is over in it, how far the voice
+before it had fallen (decibels: TurnLevel of speech/turn_level.h), and what its transcript ends in (ClauseState of speech/open_clause.h: -1 open,
+1 whole, 0 neither). A policy says after how much silence it ends the turn; latency is the mean of that over true ends, a false cut-off is a
+pause before the end that lasts longer. `ours` is the rule of speech/end_of_turn_rule.h: the pause's lowest logit so far and what the fall gives,
+against a line over silence; words count from 0.2 s on. What a decibel gives is fitted (fall_gain), all else swept.
 """
 import itertools
 
@@ -13,17 +14,20 @@ LOOKS = np.array([.1, .2, .3, .4, .5, .6, .7, .8, 1.0, 1.2, 1.5])
 WORDS_KNOWN_S = .2
 TIMEOUTS = np.round(np.arange(.3, 3.01, .1), 1)
 THRESHOLDS = np.arange(-4, 6.1, .5)
+OUR_THRESHOLDS = np.arange(-8, 10.1, .5)
+USUAL_FALL_DB = 9
+MOST_GIVEN = 4
 SLOPES = (-2, 0)
 # What an open clause takes from a score, and how much longer silence must last behind it.
 WORDS = ((0, 0), (4, .5), (8, .6), (8, 1))
 
 
 class Pauses:
-    def __init__(self, logits, lengths, ends, clauses, turns):
-        self.logits, self.lengths, self.ends, self.clauses, self.turns = logits, lengths, ends, clauses, turns
+    def __init__(self, logits, lengths, ends, clauses, falls, turns):
+        self.logits, self.lengths, self.ends, self.clauses, self.falls, self.turns = logits, lengths, ends, clauses, falls, turns
 
     def only(self, chosen):
-        return Pauses(self.logits[chosen], self.lengths[chosen], self.ends[chosen], self.clauses[chosen], self.turns[chosen])
+        return Pauses(*(column[chosen] for column in (self.logits, self.lengths, self.ends, self.clauses, self.falls, self.turns)))
 
     def lowest(self):
         return np.fmin.accumulate(self.logits, 1)
@@ -55,15 +59,30 @@ def streamed(pauses):
             yield (delay, threshold, timeout), np.minimum(ends, timeout)
 
 
-def ours(pauses):
+def fall_gain(pauses):
+    """Logits of the score that a decibel of fall is worth: the ratio of the two's weights in a logistic regression of ends on the lowest logit,
+    the fall and the silence, over all looks (Newton's method, a penalty of half the squared weights)."""
     lowest = pauses.lowest()
+    row, look = np.nonzero(~np.isnan(pauses.logits[:, :8]))
+    inputs = np.c_[lowest[row, look], pauses.falls[row], LOOKS[look], np.ones(len(row))]
+    penalty, weights, share = np.diag([1, 1, 1, 0]), np.zeros(4), 1 / 8
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-inputs @ weights))
+        slope = share * inputs.T @ (p - pauses.ends[row]) + penalty @ weights
+        weights = weights - np.linalg.solve(share * (inputs * (p * (1 - p))[:, None]).T @ inputs + penalty, slope)
+    return round(float(weights[1] / weights[0]), 1)
+
+
+def ours(pauses, gain=None):
+    gain = fall_gain(pauses) if gain is None else gain
+    value = pauses.lowest() + np.clip(gain * (pauses.falls - USUAL_FALL_DB), -MOST_GIVEN, MOST_GIVEN)[:, None]
     is_open = pauses.clauses == -1
     for less, longer in WORDS:
         taken = np.where(LOOKS[None] >= WORDS_KNOWN_S - 1e-9, (less * is_open)[:, None], 0)
-        for delay, threshold, slope in itertools.product((.1, .2), THRESHOLDS, SLOPES):
-            ends = first_look((lowest - taken >= threshold + slope * LOOKS[None]) & (LOOKS[None] >= delay - 1e-9))
+        for delay, threshold, slope in itertools.product((.1, .2), OUR_THRESHOLDS, SLOPES):
+            ends = first_look((value - taken >= threshold + slope * LOOKS[None]) & (LOOKS[None] >= delay - 1e-9))
             for timeout in TIMEOUTS:
-                yield (delay, threshold, slope, timeout, less, longer), np.minimum(ends, timeout + longer * is_open)
+                yield (delay, threshold, slope, timeout, less, longer, gain), np.minimum(ends, timeout + longer * is_open)
 
 
 POLICIES = {"silence": silence, "Smart Turn once": once, "Smart Turn streamed": streamed, "ours": ours}
@@ -87,7 +106,8 @@ def choose(policy, pauses, most_latency=None, most_cut=None):
 
 
 def ended_by(policy, pauses, setting):
-    return next(ended for one, ended in policy(pauses) if np.allclose(one, setting))
+    swept = policy(pauses, setting[-1]) if policy is ours else policy(pauses)
+    return next(ended for one, ended in swept if np.allclose(one, setting))
 
 
 def interval(pauses, figure, rounds=1000, seed=33):

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """How often pauses are taken for ends, and how soon ends are: silence alone, Smart Turn asked once, streamed, and mynah's rule.
 
-  turns.py [BUILD] [WEIGHTS] [SPEECH] [--mixes N] [--work FOLDER]
+  turns.py [BUILD] [WEIGHTS] [SPEECH] [--choose] [--minutes N] [--mixes N] [--work FOLDER]
 
 The corpus is bench/turn_corpus.py's (a stated seed), policies and their sweeps bench/turn_policies.py's, scored as LiveKit's eot-bench scores:
-pauses of 0.1 s and more, false cut-offs at a mean latency of 300 and 600 ms, latency at 5 % false cut-offs. Settings are chosen on half of the
-speakers and told on the other half, both ways, with the interval that 95 % of 1,000 draws of the turns lie in. Scores are mynah's, words those of
-`mynah transcribe` with tiny.en of what was said up to 0.1 s behind each pause's begin. At last N mixes of a turn with another voice at -10 dB
-behind it, until six seconds after its end, are heard by Silero and the whole of EndOfTurn: how many end within 2 s. What was computed is kept
-in the work folder and read again. BUILD has bench/turns/mynah_bench_turns and mynah. Needs numpy, onnxruntime and ffmpeg.
+pauses of 0.1 s and more, false cut-offs at a mean latency of 300 and 600 ms, latency at 5 % false cut-offs. Settings are chosen on the first
+half of the speakers (--choose tells those, and nothing of the others) and told on the other half, with the interval that 95 % of 1,000 draws of
+the turns lie in. Scores are mynah's, words those of `mynah transcribe` with tiny.en of what was said up to 0.1 s behind each pause's begin. At
+last N mixes of a turn with another voice at -10 dB behind it, until six seconds after its end, are heard by Silero and the whole of EndOfTurn:
+how many end within 2 s. What was computed is kept in the work folder, turn by turn, by the hashes of the models and the corpus, and read again,
+so that policies are tried in seconds. With --minutes what is not computed by then is left out, by chance, and the figures say so. BUILD has
+bench/turns/mynah_bench_turns and mynah. Needs numpy, onnxruntime and ffmpeg.
 """
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -18,6 +21,7 @@ import pickle
 import random
 import re
 import subprocess
+import time
 import wave
 
 import numpy as np
@@ -28,16 +32,42 @@ from turn_corpus import RATE, SEED
 
 BUDGETS_S = (.3, .6)
 MOST_CUT = .05
+TOGETHER = 8
 OPEN_WORDS = pathlib.Path(__file__).parent.parent / "src/speech/open_words"
+
+
+def hash_of(*paths):
+    found = hashlib.sha256()
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            found.update(file.read_bytes() if file.is_file() else b"")
+    return found.hexdigest()[:12]
+
+
+def write(path, value):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".part").write_bytes(pickle.dumps(value))
+    path.with_suffix(".part").rename(path)
 
 
 def kept(path, make):
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        made = pickle.dumps(make())
-        path.with_suffix(".part").write_bytes(made)
-        path.with_suffix(".part").rename(path)
+        write(path, make())
     return pickle.loads(path.read_bytes())
+
+
+def kept_of_each(path, turns, make, deadline):
+    """What `make` finds of each turn, by its number; at the deadline what there is."""
+    found = kept(path, dict)
+    left = [i for i in range(len(turns)) if i not in found]
+    random.Random(SEED).shuffle(left)
+    for at in range(0, len(left), TOGETHER):
+        if time.monotonic() > deadline:
+            break
+        some = left[at:at + TOGETHER]
+        found.update(zip(some, make([turns[i] for i in some])))
+        write(path, found)
+    return found
 
 
 def run_program(build, arguments, items, work):
@@ -52,20 +82,29 @@ def run_program(build, arguments, items, work):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def scores_of(turns, build, weights, work):
-    """Logits of each pause at each look, and the milliseconds of a score."""
+def scores_of(turns, build, model, work):
+    """Of each turn the logits of each pause at each look, and the milliseconds of a score."""
     items = []
     for turn in turns:
         looks = [int((pause.start + look) * RATE) for pause in turn.pauses for look in turn_policies.LOOKS if pause.start + look <= pause.end]
         items.append((turn.sound, {"begin": max(0, int((turn.begin - .5) * RATE)), "looks": looks}))
-    *answers, time = run_program(build, ["--model", str(weights / "smart_turn/smart-turn-v3.2-cpu.onnx")], items, work)
-    rows = []
+    *answers, took = run_program(build, ["--model", str(model)], items, work)
+    found = []
     for turn, answer in zip(turns, answers):
         left = iter(answer["scores"])
-        for pause in turn.pauses:
-            rows.append([next(left) if pause.start + look <= pause.end else np.nan for look in turn_policies.LOOKS])
-    scores = np.clip(np.array(rows), 1e-6, 1 - 1e-6)
-    return np.log(scores / (1 - scores)), time["ms"]
+        rows = [[next(left) if pause.start + look <= pause.end else np.nan for look in turn_policies.LOOKS] for pause in turn.pauses]
+        scores = np.clip(np.array(rows), 1e-6, 1 - 1e-6)
+        found.append((np.log(scores / (1 - scores)), took["ms"]))
+    return found
+
+
+def falls_of(turns, build, work):
+    """Of each turn how far the voice had fallen at each pause; nan where that is not known."""
+    items = []
+    for turn in turns:
+        pauses = [[int(pause.start * RATE), int(pause.end * RATE)] for pause in turn.pauses]
+        items.append((turn.sound, {"begin": int(turn.begin * RATE), "pauses": pauses}))
+    return [np.array(answer["falls"], float) for answer in run_program(build, ["--falls", "1"], items, work)]
 
 
 def write_wav(path, sound):
@@ -77,18 +116,20 @@ def write_wav(path, sound):
 
 
 def words_of(turns, build, weights, work):
-    """What was said up to each pause of an English turn; none of others."""
+    """Of each turn what was said up to each pause of it, if it is English; none of others."""
     paths = {}
     for i, turn in enumerate(turns):
         for j, pause in enumerate(turn.pauses if turn.language == "en" else []):
             path = work / f"{i}-{j}.wav"
             write_wav(path, turn.sound[max(0, int((pause.start - 20) * RATE)):int((pause.start + .1) * RATE)])
             paths[i, j] = path
+    if not paths:
+        return [[None] * len(turn.pauses) for turn in turns]
     command = [pathlib.Path(build, "mynah"), "transcribe", "--offline", "--beam", "1", "--json", "-m", weights / "tiny.en", "--vad-model",
                weights / "silero/silero_vad.onnx", *paths.values()]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "XDG_DATA_HOME": str(work), "XDG_CACHE_HOME": str(work)})
     texts = {pathlib.Path(heard["file"]).name: heard["text"] for heard in map(json.loads, done.stdout.splitlines())}
-    return [texts.get(paths[i, j].name) if (i, j) in paths else None for i, turn in enumerate(turns) for j in range(len(turn.pauses))]
+    return [[texts.get(paths[i, j].name) if (i, j) in paths else None for j in range(len(turn.pauses))] for i, turn in enumerate(turns)]
 
 
 def clause_of(text, words):
@@ -106,37 +147,45 @@ def clause_of(text, words):
     return 1 if last and said[-1] == "." else 0
 
 
-def halves_of(turns):
-    speakers = sorted({turn.speaker for turn in turns})
+def halves_of(all_turns, turns):
+    """Of each pause of turns whether its speaker is of the first half."""
+    speakers = sorted({turn.speaker for turn in all_turns})
     random.Random(SEED).shuffle(speakers)
     first = set(speakers[::2])
     return np.array([turn.speaker in first for turn in turns for _ in turn.pauses])
 
 
-def told_otherwise(policy, pauses, first, **wanted):
-    """When each pause ends by the setting that was chosen on the other half of the speakers, and the two settings."""
-    ended, settings = np.zeros(len(pauses.ends)), []
-    for half in (first, ~first):
-        settings.append(tuple(map(float, turn_policies.choose(policy, pauses.only(half), **wanted))))
-        ended[~half] = turn_policies.ended_by(policy, pauses.only(~half), settings[-1])
-    return ended, settings
+WISHES = tuple({"most_latency": budget} for budget in BUDGETS_S) + ({"most_cut": MOST_CUT},)
 
 
-def tell(pauses, first):
-    for name, policy in turn_policies.POLICIES.items():
-        cells, settings = [], []
-        for budget in BUDGETS_S:
-            ended, chosen = told_otherwise(policy, pauses, first, most_latency=budget)
-            latency, cut = turn_policies.measure(pauses, ended)
-            low, high = turn_policies.interval(pauses, lambda rows: (ended < pauses.lengths)[rows][~pauses.ends[rows]].mean())
-            cells.append(f"{100 * cut:.1f} % ({100 * low:.0f} to {100 * high:.0f}) at {1000 * latency:.0f} ms")
-            settings += chosen
-        ended, chosen = told_otherwise(policy, pauses, first, most_cut=MOST_CUT)
-        latency, cut = turn_policies.measure(pauses, ended)
-        cells.append(f"{1000 * latency:.0f} ms at {100 * cut:.1f} %")
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-        print(f"    settings {settings + chosen}; of all speakers "
-              f"{[tuple(map(float, turn_policies.choose(policy, pauses, most_latency=budget))) for budget in BUDGETS_S]}")
+def chosen_settings(pauses):
+    """Of each policy the settings for each wish."""
+    return {name: [tuple(map(float, turn_policies.choose(policy, pauses, **wish))) for wish in WISHES] for name, policy in turn_policies.POLICIES.items()}
+
+
+def cut_off(ended, pauses):
+    return (ended < pauses.lengths)[~pauses.ends].mean()
+
+
+def tell(pauses, settings, groups):
+    """Of pauses that no setting was chosen on: figures, their share of silence's, and what they are in groups of the pauses."""
+    ended = {name: [turn_policies.ended_by(policy, pauses, setting) for setting in settings[name]] for name, policy in turn_policies.POLICIES.items()}
+    for name in turn_policies.POLICIES:
+        cells = []
+        for at, _ in enumerate(BUDGETS_S):
+            mine, silent = ended[name][at], ended["silence"][at]
+            latency, cut = turn_policies.measure(pauses, mine)
+            low, high = turn_policies.interval(pauses, lambda rows: cut_off(mine[rows], pauses.only(rows)))
+            shares = turn_policies.interval(pauses, lambda rows: cut_off(mine[rows], pauses.only(rows)) / cut_off(silent[rows], pauses.only(rows)))
+            cells.append(f"{100 * cut:.1f} % ({100 * low:.0f} to {100 * high:.0f}) at {1000 * latency:.0f} ms, {cut / cut_off(silent, pauses):.2f} "
+                         f"({shares[0]:.2f} to {shares[1]:.2f}) of silence's")
+        latency, cut = turn_policies.measure(pauses, ended[name][-1])
+        print(f"| {name} | " + " | ".join([*cells, f"{1000 * latency:.0f} ms at {100 * cut:.1f} %"]) + " |", flush=True)
+    for group, rows in groups.items():
+        if (rows & ~pauses.ends).any():
+            some = pauses.only(rows | pauses.ends)
+            told = [" / ".join(f"{100 * cut_off(one[rows | pauses.ends], some):.0f}" for one in ended[name][:-1]) for name in turn_policies.POLICIES]
+            print(f"    {group}: {(rows & ~pauses.ends).sum()} pauses, % cut off ({', '.join(turn_policies.POLICIES)}): {', '.join(told)}")
 
 
 def mixes_of(turns, count):
@@ -177,23 +226,50 @@ def main():
     parser.add_argument("build", nargs="?", default="build/release")
     parser.add_argument("weights", nargs="?", type=pathlib.Path, default=".cache/weights")
     parser.add_argument("speech", nargs="?", default="../shared/speech")
+    parser.add_argument("--choose", action="store_true")
+    parser.add_argument("--minutes", type=float, default=np.inf)
     parser.add_argument("--mixes", type=int, default=100)
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/turns"))
     options = parser.parse_args()
     for folder in ("scores", "words", "mixes"):
         (options.work / folder).mkdir(parents=True, exist_ok=True)
-    turns = kept(options.work / "turns.pickle", lambda: turn_corpus.make_turns(options.speech, options.weights))
-    logits, ms = kept(options.work / "scores.pickle", lambda: scores_of(turns, options.build, options.weights, options.work / "scores"))
-    texts = kept(options.work / "words.pickle", lambda: words_of(turns, options.build, options.weights, options.work / "words"))
+    deadlines = [time.monotonic() + 60 * options.minutes * part for part in (.5, 1)]
+    model = options.weights / "smart_turn/smart-turn-v3.2-cpu.onnx"
+    corpus = hash_of(pathlib.Path(turn_corpus.__file__), pathlib.Path(options.speech, "transcripts.tsv"))
+    all_turns = kept(options.work / f"turns-{corpus}.pickle", lambda: turn_corpus.make_turns(options.speech, options.weights))
+    scores = kept_of_each(options.work / f"scores-{corpus}-{hash_of(model)}.pickle", all_turns,
+                          lambda some: scores_of(some, options.build, model, options.work / "scores"), deadlines[0])
+    texts = kept_of_each(options.work / f"words-{corpus}-{hash_of(options.weights / 'tiny.en')}.pickle", all_turns,
+                         lambda some: words_of(some, options.build, options.weights, options.work / "words"), deadlines[1])
+    falls = kept_of_each(options.work / f"falls-{corpus}.pickle", all_turns, lambda some: falls_of(some, options.build, options.work / "scores"), np.inf)
+    known = sorted(scores.keys() & texts.keys())
+    turns = [all_turns[i] for i in known]
+    if not known:
+        parser.error(f"in {options.minutes} minutes no turn was computed")
+    if len(known) < len(all_turns):
+        print(f"PARTIAL: {len(known)} of {len(all_turns)} turns are computed; no figure below is the corpus's")
     words = {line for line in (OPEN_WORDS / "en.txt").read_text().splitlines() if line and not line.startswith("#")}
-    pauses = turn_policies.Pauses(logits, np.array([pause.end - pause.start for turn in turns for pause in turn.pauses]),
-                                  np.array([pause.is_end for turn in turns for pause in turn.pauses]),
-                                  np.array([clause_of(text, words) for text in texts]),
+    lengths = np.array([pause.end - pause.start for turn in turns for pause in turn.pauses])
+    ends = np.array([pause.is_end for turn in turns for pause in turn.pauses])
+    pauses = turn_policies.Pauses(np.concatenate([scores[i][0] for i in known]), lengths, ends,
+                                  np.array([clause_of(text, words) for i in known for text in texts[i]]),
+                                  np.nan_to_num(np.concatenate([falls[i] for i in known]), nan=turn_policies.USUAL_FALL_DB),
                                   np.array([i for i, turn in enumerate(turns) for _ in turn.pauses]))
-    print(f"{len(turns)} turns of {len({turn.speaker for turn in turns})} speakers, {(~pauses.ends).sum()} pauses before their ends; a score took {ms:.1f} ms")
-    tell(pauses, halves_of(turns))
+    print(f"{len(turns)} turns of {len({turn.speaker for turn in turns})} speakers, {(~ends).sum()} pauses before their ends; "
+          f"a score took {np.median([scores[i][1] for i in known]):.1f} ms")
+    first = halves_of(all_turns, turns)
+    settings = chosen_settings(pauses.only(first))
+    for name, chosen in settings.items():
+        print(f"    {name}: chosen {chosen}")
+    if options.choose:
+        return
+    # A pause that a recording has itself is as long as whole frames of the detector.
+    own = np.round(lengths * RATE) % turn_corpus.FRAME == 0
+    languages = np.array([turn.language for turn in turns for _ in turn.pauses])
+    groups = {"pauses of the recordings": own, "pauses put in": ~own, **{name: languages == name for name in sorted(set(languages))}}
+    tell(pauses.only(~first), settings, {name: rows[~first] for name, rows in groups.items()})
     if options.mixes:
-        tell_mixes(turns, options.mixes, options.build, options.weights, options.work / "mixes")
+        tell_mixes(all_turns, options.mixes, options.build, options.weights, options.work / "mixes")
 
 
 if __name__ == "__main__":

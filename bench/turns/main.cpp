@@ -1,9 +1,9 @@
 // mynah_bench_turns: what Smart Turn says at moments of recordings, and how long it takes to; or
 // when turns end where a detector and the whole policy listen.
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -23,21 +23,25 @@
 #include "speech/end_of_turn.h"
 #include "speech/hearing.h"
 #include "speech/turn_detector.h"
+#include "speech/turn_level.h"
 
 namespace mynah::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
     "usage: mynah_bench_turns [--threads N] [--exact 0|1] --model MODEL <LINES\n"
     "       mynah_bench_turns [--threads N] --listen EAGERNESS --silero VAD --model MODEL <LINES\n"
+    "       mynah_bench_turns --falls 1 <LINES\n"
     "Each line is {\"sound\": FILE of f32 at 16 kHz, \"begin\": sample, \"looks\": [samples]}; "
     "for\n"
     "each {\"scores\": [...]} is printed, of the samples from begin up to each look; at the end\n"
-    "{\"ms\": median time of a score}. With --listen a line is {\"sound\": FILE}, and\n"
-    "{\"ends\": [{\"at\": s, \"why\": ...}]} is printed.\n";
+    "{\"ms\": median processor time of a score}. With --listen a line is {\"sound\": FILE}, and\n"
+    "{\"ends\": [{\"at\": s, \"why\": ...}]} is printed. With --falls a line has \"pauses\": "
+    "[[from,\n"
+    "to], ...] in place of the looks, and {\"falls\": [...]} is printed: TurnLevel::fall_db() at "
+    "each.\n";
 
 // Moments that are scored as one batch.
 constexpr size_t kTogether = 4;
@@ -47,6 +51,7 @@ constexpr size_t kPiece = 512;  // a frame of the detector
 struct Options {
   int threads = 2;
   bool exact = false;
+  bool falls = false;
   std::string model;
   std::string silero;
   std::optional<Eagerness> listen;
@@ -117,7 +122,11 @@ Status score(const Options& options, Backend& backend) {
   }
   MYNAH_TRY(const auto model,
             turn::Model::open(options.model, {.backend = &backend, .options = weights}));
+  // Of this process: others may want the processors meanwhile.
   std::vector<double> times_ms;
+  const auto processor_ms = [] {
+    return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  };
   for (std::string line; std::getline(std::cin, line);) {
     const Json item = Json::parse(line);
     const std::vector<float> sound = read_sound(item.at("sound").get<std::string>());
@@ -130,18 +139,42 @@ Status score(const Options& options, Backend& backend) {
     Json scores = Json::array();
     for (size_t i = 0; i < turns.size(); i += kTogether) {
       const auto some = std::span(turns).subspan(i, std::min(kTogether, turns.size() - i));
-      const auto start = Clock::now();
+      const double start_ms = processor_ms();
       for (const float score : model->score(some)) {
         scores.push_back(score);
       }
-      const std::chrono::duration<double, std::milli> took = Clock::now() - start;
-      times_ms.push_back(took.count() / static_cast<double>(some.size()));
+      times_ms.push_back((processor_ms() - start_ms) / static_cast<double>(some.size()));
     }
     std::cout << Json{{"scores", scores}}.dump() << "\n" << std::flush;
   }
   std::ranges::sort(times_ms);
   const double median = times_ms.empty() ? 0 : times_ms[times_ms.size() / 2];
   std::cout << Json{{"ms", median}}.dump() << "\n";
+  return {};
+}
+
+Status falls() {
+  for (std::string line; std::getline(std::cin, line);) {
+    const Json item = Json::parse(line);
+    const std::vector<float> sound = read_sound(item.at("sound").get<std::string>());
+    const auto part = [&sound](size_t from, size_t to) {
+      const size_t begin = std::min(from, sound.size());
+      return std::span(sound).subspan(begin, std::min(std::max(to, begin), sound.size()) - begin);
+    };
+    TurnLevel level;
+    level.begin();
+    auto at = item.at("begin").get<size_t>();
+    Json falls = Json::array();
+    for (const auto& pause : item.at("pauses")) {
+      const auto from = pause.at(0).get<size_t>();
+      level.push(part(at, from), true);
+      at = pause.at(1).get<size_t>();
+      const std::optional<double> fall = level.fall_db();
+      falls.push_back(fall ? Json(*fall) : Json());
+      level.push(part(from, at), false);
+    }
+    std::cout << Json{{"falls", falls}}.dump() << "\n" << std::flush;
+  }
   return {};
 }
 
@@ -153,6 +186,8 @@ std::optional<Options> parse(std::span<const std::string> words) {
       options.threads = std::max(1, std::atoi(value.c_str()));
     } else if (words[i] == "--exact") {
       options.exact = value == "1";
+    } else if (words[i] == "--falls") {
+      options.falls = value == "1";
     } else if (words[i] == "--model") {
       options.model = value;
     } else if (words[i] == "--silero") {
@@ -161,10 +196,14 @@ std::optional<Options> parse(std::span<const std::string> words) {
       return std::nullopt;
     }
   }
-  return words.size() % 2 == 1 || options.model.empty() ? std::nullopt : std::optional(options);
+  const bool enough = options.falls || !options.model.empty();
+  return words.size() % 2 == 1 || !enough ? std::nullopt : std::optional(options);
 }
 
 Status run(const Options& options) {
+  if (options.falls) {
+    return falls();
+  }
   ThreadPool pool(options.threads);
   MYNAH_TRY(const auto backend, make_cpu_backend(pool));
   return options.listen ? listen(options, *backend) : score(options, *backend);

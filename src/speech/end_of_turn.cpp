@@ -9,6 +9,8 @@ namespace mynah {
 namespace {
 
 constexpr int64_t kLookEvery = kHearingRate_hz / 10;
+// Silence from which on a turn is scored, whenever its scores count from.
+constexpr double kFirstScore_s = 0.1;
 // Sound before the detector heard the voice that the scorer hears with it: pipecat's pre_speech_ms.
 constexpr int64_t kBefore = kHearingRate_hz / 2;
 // Where there is no scorer nothing is kept but what a voice began with.
@@ -77,7 +79,7 @@ void EndOfTurn::take_up() {
 
 Status EndOfTurn::look() {
   if (scorer_ == nullptr || !silent_ || heard_ < next_look_ ||
-      seconds_since(*silent_) < rule_.first_look_s()) {
+      seconds_since(*silent_) < kFirstScore_s) {
     return {};
   }
   next_look_ = heard_ + kLookEvery;
@@ -94,7 +96,8 @@ TurnMoment EndOfTurn::moment() const {
           .faint_s = level_.faint_s(),
           .wordless_s = worded_ && !silent_ ? seconds_since(*worded_) : 0,
           .score = score_,
-          .clause = clause_};
+          .clause = clause_,
+          .fall_db = silent_ ? level_.fall_db() : std::nullopt};
 }
 
 Result<std::optional<EndOfTurn::End>> EndOfTurn::push(std::span<const float> samples,

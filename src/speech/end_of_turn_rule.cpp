@@ -45,7 +45,10 @@ std::optional<TurnEnd> EndOfTurnRule::end_at(const TurnMoment& moment) const {
   constexpr double kMoment_s = 1e-6;
   if (moment.score && moment.silence_s + kMoment_s >= first_look_s()) {
     const double taken = moment.clause == ClauseState::Open ? open_clause : 0;
-    if (logit_of(*moment.score) - taken >= least_logit_at(points, moment.silence_s + kMoment_s)) {
+    const double fall_db = moment.fall_db.value_or(kUsualFall_db) - kUsualFall_db;
+    const double given = std::clamp(fall_gain * fall_db, -most_given, most_given);
+    if (logit_of(*moment.score) + given - taken >=
+        least_logit_at(points, moment.silence_s + kMoment_s)) {
       return TurnEnd::Said;
     }
   }
@@ -65,27 +68,29 @@ std::optional<TurnEnd> EndOfTurnRule::end_at(const TurnMoment& moment) const {
   return std::nullopt;
 }
 
-// Chosen by bench/turns.py (docs/turns.md): High for a mean latency of 0.3 s, Medium for 0.6 s, Low
-// for 5 % of pauses cut off.
+// Chosen by bench/turns.py on the first half of its speakers (docs/turns.md): High for a mean
+// latency of 0.3 s, Medium for 0.6 s, Low for 5 % of pauses cut off.
 EndOfTurnRule end_of_turn_rule(Eagerness eagerness) {
   EndOfTurnRule rule;
   rule.open_clause = 8;
+  rule.fall_gain = 1.3;
+  rule.most_given = 4;
+  rule.longest_silence_s = 1.5;
   switch (eagerness) {
     case Eagerness::Low:
-      rule.points = {{{0.1, 5.3}, {0.5, 4.5}, {1.2, 3.1}}};
+      rule.points = {{{0.2, 6.5}, {0.5, 6.5}, {1.2, 6.5}}};
       rule.longest_silence_s = 2;
       rule.open_wait_s = 1;
       break;
     case Eagerness::Auto:
     case Eagerness::Medium:
-      rule.points = {{{0.1, 0.0}, {0.5, 0.0}, {1.2, 0.0}}};
-      rule.longest_silence_s = 1.5;
+      rule.points = {{{0.2, 0.6}, {0.5, 0.0}, {1.2, -1.4}}};
       rule.open_wait_s = 0.6;
       break;
     case Eagerness::High:
-      rule.points = {{{0.1, -0.5}, {0.5, -0.5}, {1.2, -0.5}}};
-      rule.longest_silence_s = 0.7;
-      rule.open_wait_s = 1;
+      rule.points = {{{0.1, -1.2}, {0.5, -2.0}, {1.2, -3.4}}};
+      rule.open_clause = 4;
+      rule.open_wait_s = 0.5;
       break;
   }
   return rule;

@@ -27,6 +27,7 @@ struct TurnMoment {
   double wordless_s = 0;            // since the transcript got a word; 0: there is none
   std::optional<float> score = {};  // of its sound, the pause's lowest so far; none: nobody asked
   ClauseState clause = ClauseState::Unknown;
+  std::optional<double> fall_db = {};  // TurnLevel::fall_db() where the pause began
 };
 
 // Why a turn ended.
@@ -47,11 +48,17 @@ struct EndOfTurnRule {
 
   std::array<Point, 3> points;  // before the first the turn goes on; behind the last as there
   double open_clause = 0;       // logits that an open clause takes from the score
+  double fall_gain = 0;         // logits that each decibel of fall beyond the usual gives
+  double most_given = 0;        // logits that a fall gives or takes at most
   double longest_silence_s = 2;
   double open_wait_s = 0;  // so much longer behind an open clause
   double longest_faint_s = 0.8;
   double longest_wordless_s = 4;
   double longest_turn_s = 30;
+
+  // Between the medians of pauses (6.6) and of ends (10.8); taken for a turn's own where it is not
+  // known.
+  static constexpr double kUsualFall_db = 9;
 
   // Silence from which on a score counts.
   [[nodiscard]] double first_look_s() const { return points.front().silence_s; }

@@ -17,6 +17,10 @@ constexpr int kBelow_db = 5;
 constexpr int64_t kLoudFrames = 4;
 constexpr int64_t kKnown = 16;  // frames of voice after which it is known whose turn it is
 
+// Chosen with the rule on the first half of the speakers of docs/turns.md.
+constexpr int64_t kFallFrames = 4;
+constexpr double kMostFall_db = 20;
+
 }  // namespace
 
 void TurnLevel::begin() {
@@ -26,22 +30,27 @@ void TurnLevel::begin() {
   faint_ = 0;
 }
 
-int TurnLevel::threshold_db() const {
+int TurnLevel::level_db() const {
   const auto louder = static_cast<int64_t>(kLouder * static_cast<double>(spoken_));
   int64_t above = 0;
   for (size_t below = 0; below < kLevels; ++below) {
     above += heard_[below];
     if (above > louder) {
-      return -static_cast<int>(below) - kBelow_db;
+      return -static_cast<int>(below);
     }
   }
   return -static_cast<int>(kLevels);
+}
+
+int TurnLevel::threshold_db() const {
+  return level_db() - kBelow_db;
 }
 
 void TurnLevel::add_frame(double energy) {
   constexpr double kLeast = 1e-10;
   const double db = 10 * std::log10(std::max(energy, kLeast));
   if (voiced_) {
+    last_db_[static_cast<size_t>(spoken_) % kLast] = db;
     ++heard_[static_cast<size_t>(std::clamp(-db, 0.0, kLevels - 1.0))];
     ++spoken_;
   }
@@ -62,6 +71,24 @@ void TurnLevel::push(std::span<const float> samples, bool voice) {
       voiced_ = false;
     }
   }
+}
+
+std::optional<double> TurnLevel::fall_db() const {
+  if (spoken_ < kFallFrames) {
+    return std::nullopt;
+  }
+  const double level = level_db();
+  double sum = 0;
+  int64_t frames = 0;
+  const int64_t first = std::max<int64_t>(0, spoken_ - static_cast<int64_t>(kLast));
+  for (int64_t i = spoken_; i > first && frames < kFallFrames; --i) {
+    const double db = last_db_[static_cast<size_t>(i - 1) % kLast];
+    if (db > level - kMostFall_db) {
+      sum += db;
+      ++frames;
+    }
+  }
+  return frames == 0 ? kMostFall_db : level - sum / static_cast<double>(frames);
 }
 
 double TurnLevel::faint_s() const {

@@ -1,10 +1,12 @@
-// TurnLevel: how long nobody spoke as loudly as whoever has the turn, so that a television behind
-// them does not keep it open.
+// TurnLevel: how loudly whoever has the turn speaks: for how long nobody did, so that a television
+// behind them does not keep it open, and how far their voice has fallen, as it does where all is
+// said.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace mynah {
@@ -22,19 +24,28 @@ class TurnLevel {
   // frames of half a second at least; 0 until it is known who that is.
   [[nodiscard]] double faint_s() const;
 
+  // Decibels between the speaker's level and the last of their voice: the mean of the last 0.13 s
+  // of voice less than 20 dB below that level, of the last 0.3 s; 20 where there is none. None
+  // before so much was spoken.
+  [[nodiscard]] std::optional<double> fall_db() const;
+
  private:
   void add_frame(double energy);
+  // What a fifth of the speaker's frames exceed.
+  [[nodiscard]] int level_db() const;
   // What is as loud as the speaker, in decibels; none before half a second was spoken.
   [[nodiscard]] int threshold_db() const;
 
   static constexpr size_t kLevels = 100;  // of one decibel, below full scale
   static constexpr size_t kRecent = 16;   // frames: half a second
+  static constexpr size_t kLast = 9;      // frames: 0.3 s
 
   std::array<int64_t, kLevels> heard_{};  // frames in which somebody spoke, by their level
   int64_t spoken_ = 0;                    // how many they are
   std::array<bool, kRecent> loud_{};      // of the last frames, as a ring
   size_t next_ = 0;
-  double sum_ = 0;  // of squares in the frame that is not whole
+  std::array<double, kLast> last_db_{};  // of the last frames with a voice, as a ring
+  double sum_ = 0;                       // of squares in the frame that is not whole
   size_t in_frame_ = 0;
   bool voiced_ = false;  // some of it
   int64_t faint_ = 0;    // frames

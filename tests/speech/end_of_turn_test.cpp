@@ -71,6 +71,23 @@ TEST(EndOfTurnRuleTest, AnOpenClauseWaitsNoShorterThanAWholeOne) {
   }
 }
 
+TEST(EndOfTurnRuleTest, AVoiceThatHasFallenEndsNoLaterThanOneThatHasNot) {
+  for (const Eagerness eagerness : {Eagerness::Low, Eagerness::Medium, Eagerness::High}) {
+    const EndOfTurnRule rule = end_of_turn_rule(eagerness);
+    int sooner = 0;
+    for (float score = 0.01F; score < 1; score += 0.01F) {
+      const auto ends = [&](std::optional<double> fall_db) {
+        return rule.end_at({.length_s = 5, .silence_s = 0.3, .score = score, .fall_db = fall_db})
+            .has_value();
+      };
+      EXPECT_LE(ends(2), ends(12)) << score;
+      EXPECT_EQ(ends({}), ends(EndOfTurnRule::kUsualFall_db)) << score;
+      sooner += static_cast<int>(ends(12) && !ends(2));
+    }
+    EXPECT_GT(sooner, 0);
+  }
+}
+
 TEST(EndOfTurnRuleTest, NobodySpeaksForEver) {
   const EndOfTurnRule rule = end_of_turn_rule(Eagerness::Low);
   EXPECT_EQ(rule.end_at({.length_s = 29.9}), std::nullopt);
@@ -151,6 +168,23 @@ TEST(TurnLevelTest, WhoIsFainterThanTheSpeakerIsAnother) {
   EXPECT_EQ(level.faint_s(), 0);
 }
 
+TEST(TurnLevelTest, AFallIsWhatTheLastOfAVoiceIsBelowItsLevel) {
+  TurnLevel level;
+  level.begin();
+  EXPECT_EQ(level.fall_db(), std::nullopt);
+  level.push(tone(2, -20), true);
+  EXPECT_NEAR(level.fall_db().value_or(-1), 0, 1);
+  level.push(tone(0.3, -32), true);
+  EXPECT_NEAR(level.fall_db().value_or(-1), 12, 1);
+  // What is said by nobody is not its end.
+  level.push(tone(0.5, -25), false);
+  EXPECT_NEAR(level.fall_db().value_or(-1), 12, 1);
+  level.push(tone(0.5, -70), true);
+  EXPECT_NEAR(level.fall_db().value_or(-1), 20, 1);
+  level.begin();
+  EXPECT_EQ(level.fall_db(), std::nullopt);
+}
+
 TEST(TurnLevelTest, SilenceIsNoVoiceOfAnybody) {
   TurnLevel level;
   level.begin();
@@ -219,15 +253,20 @@ class EndOfTurnTest : public testing::Test {
 
 TEST_F(EndOfTurnTest, AHighScoreEndsAtTheFirstLook) {
   listen(0.99F);
-  const auto ended = play(3, {{Kind::Began, kRate}, {Kind::Paused, 2 * kRate}});
+  EXPECT_FALSE(play(1.7, {{Kind::Began, kRate}}));
+  const auto ended = play(1.3, {{Kind::Paused, 2 * kRate}}, -32);
   ASSERT_TRUE(ended.has_value());
-  EXPECT_NEAR(*ended, 2.1, 0.07);
+  EXPECT_NEAR(*ended, 2 + end_of_turn_rule(Eagerness::Medium).first_look_s(), 0.07);
   EXPECT_EQ(end_->why, TurnEnd::Said);
   EXPECT_EQ(end_->at, 2 * kRate);
-  EXPECT_EQ(scorer_->shown.size(), 1U);
   // From half a second before the voice.
   EXPECT_NEAR(static_cast<double>(scorer_->shown.front()) / kRate, 1.6, 0.07);
   EXPECT_FALSE(turn_->is_open());
+}
+
+TEST_F(EndOfTurnTest, AVoiceThatStopsAtItsLoudestWaitsForAHigherScore) {
+  listen(0.6F);
+  EXPECT_FALSE(play(1.5, {{Kind::Began, 0}, {Kind::Paused, kRate}}));
 }
 
 TEST_F(EndOfTurnTest, ALowScoreIsAskedForEveryTenthOfASecond) {
@@ -237,7 +276,7 @@ TEST_F(EndOfTurnTest, ALowScoreIsAskedForEveryTenthOfASecond) {
   const EndOfTurnRule rule = end_of_turn_rule(Eagerness::Medium);
   EXPECT_NEAR(*ended, 1 + rule.longest_silence_s, 0.1);
   EXPECT_EQ(end_->why, TurnEnd::Silence);
-  const double looks = (rule.longest_silence_s - rule.first_look_s()) / 0.128;
+  const double looks = (rule.longest_silence_s - 0.1) / 0.128;
   EXPECT_NEAR(static_cast<double>(scorer_->shown.size()), looks, 2);
 }
 
@@ -256,7 +295,7 @@ TEST_F(EndOfTurnTest, NobodysTurnDoesNotEnd) {
 
 TEST_F(EndOfTurnTest, ALongTurnIsShownByItsLastSeconds) {
   listen(0.99F);
-  ASSERT_TRUE(play(25, {{Kind::Began, kRate}, {Kind::Paused, 24 * kRate}}));
+  ASSERT_TRUE(play(28, {{Kind::Began, kRate}, {Kind::Paused, 24 * kRate}}));
   EXPECT_EQ(scorer_->shown.front(), static_cast<size_t>(8 * kRate));
 }
 
