@@ -1,6 +1,7 @@
 // ToolBox and its rounds: what is offered, what is asked, what runs.
 #include "talk/tools/tool_box.h"
 
+#include <latch>
 #include <memory>
 #include <set>
 #include <string>
@@ -153,6 +154,39 @@ TEST(ToolBox, KeepsTheFirstOfANameAndFollowsItsSources) {
   EXPECT_EQ(names_of(box.offered(ModelPlace::Here)), (std::set<std::string>{"get_time"}));
 }
 
+// One that has its tool once all of them were asked.
+class Meeting final : public ToolSource {
+ public:
+  Meeting(std::string name, std::latch& all_asked)
+      : name_(std::move(name)), all_asked_(all_asked) {}
+
+  [[nodiscard]] const std::string& name() const override { return name_; }
+
+  [[nodiscard]] std::vector<std::shared_ptr<Tool>> tools(const std::stop_token& /*stop*/,
+                                                         std::vector<std::string>& notes) override {
+    all_asked_.arrive_and_wait();
+    notes.push_back(name_ + " is there");
+    return {recording("open", false, name_)};
+  }
+
+ private:
+  std::string name_;
+  std::latch& all_asked_;
+};
+
+TEST(ToolBox, AsksItsSourcesSideBySideAndKeepsTheirOrder) {
+  std::latch all_asked(3);
+  ToolBox box;
+  for (const char* const name : {"door", "mail", "lamp"}) {
+    box.add(std::make_unique<Meeting>(name, all_asked));
+  }
+  EXPECT_EQ(box.refresh({}),
+            (std::vector<std::string>{"door is there", "mail is there", "lamp is there"}));
+  SameKey yes(Answer::Yes);
+  EXPECT_EQ(box.call(call_of("open"), ModelPlace::Here, yes, {})->text, "door");
+  EXPECT_EQ(box.call(call_of("lamp_open"), ModelPlace::Here, yes, {})->text, "lamp");
+}
+
 TEST(Rounds, GoOnUntilNothingIsCalled) {
   ToolBox box;
   const auto look = recording("look", false, "seen");
@@ -177,7 +211,9 @@ TEST(Rounds, EndForWhoCallsForever) {
   ScriptedHost host(forever);
   const auto last = run_rounds(box, ModelPlace::Here, yes, host);
   ASSERT_TRUE(last);
-  EXPECT_FALSE(last->message.calls.empty());
+  EXPECT_TRUE(last->message.calls.empty()) << "all of them were answered";
+  ASSERT_FALSE(last->notes.empty());
+  EXPECT_EQ(last->notes.back().code, kRoundsOverNote);
   EXPECT_EQ(host.offered.size(), static_cast<size_t>(kMostRounds));
   EXPECT_EQ(look->runs.size(), kMostRounds * kMostCallsOfReply);
   EXPECT_EQ(host.answers.size(), kMostRounds * 40U);

@@ -3,6 +3,7 @@
 
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "chat/chat_request.h"
@@ -43,8 +44,18 @@ class RoundsHost {
   [[nodiscard]] virtual ToolRun next_run() = 0;
 };
 
+// The code of the note that kMostRounds replies have called.
+inline constexpr std::string_view kRoundsOverNote = "rounds_over";
+
+// A reply as the conversation has it from then on: with its calls, without its thoughts, which
+// templates drop.
+[[nodiscard]] ChatRequest::Json called_message(const ReplyMessage& reply);
+
+// What came of a call, as the conversation has it.
+[[nodiscard]] ChatRequest::Json answer_message(const ToolCall& call, std::string answer);
+
 // Until a reply calls nothing that is run here, which is returned, or kMostRounds replies have
-// called: then the last of them, whose calls are answered too.
+// called: then the last of them without its calls, which were run, and with a note.
 [[nodiscard]] Result<ChatReply> run_rounds(ToolBox& box, ModelPlace place, Confirm& confirm,
                                            RoundsHost& host);
 

@@ -1,6 +1,8 @@
 #include "talk/tools/tool_box.h"
 
 #include <algorithm>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,9 +60,27 @@ std::vector<std::string> ToolBox::refresh(const std::stop_token& stop) {
   for (const auto& tool : own_) {
     name_tool(tool, "mynah");
   }
-  for (const auto& source : sources_) {
-    for (auto& tool : source->tools(stop, notes)) {
-      name_tool(std::move(tool), source->name());
+
+  // Side by side: each may have to start a program or to wait for another machine.
+  struct Listed {
+    std::vector<std::shared_ptr<Tool>> tools;
+    std::vector<std::string> notes;
+  };
+
+  std::vector<Listed> all(sources_.size());
+  {
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < sources_.size(); ++i) {
+      others.emplace_back([&, i] { all[i].tools = sources_[i]->tools(stop, all[i].notes); });
+    }
+    if (!sources_.empty()) {
+      all.front().tools = sources_.front()->tools(stop, all.front().notes);
+    }
+  }
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    std::ranges::move(all[i].notes, std::back_inserter(notes));
+    for (auto& tool : all[i].tools) {
+      name_tool(std::move(tool), sources_[i]->name());
     }
   }
   return notes;

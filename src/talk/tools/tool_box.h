@@ -38,7 +38,8 @@ class ToolBox {
 
   [[nodiscard]] bool empty() const { return own_.empty() && sources_.empty(); }
 
-  // Asks the sources what they have now; to be called before each reply. What people should know.
+  // Asks the sources what they have now, side by side; to be called before each reply. What people
+  // should know.
   [[nodiscard]] std::vector<std::string> refresh(const std::stop_token& stop);
 
   // As ChatRequest::tools has them, as of the last refresh().
