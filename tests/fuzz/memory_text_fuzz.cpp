@@ -24,7 +24,7 @@ void check_query(std::string_view text) {
                 "a table of words is made");
     return *std::move(opened);
   }();
-  const std::string query = word_query(text);
+  const std::string query = any_of(query_words(text));
   if (query.empty()) {
     return;
   }

@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
 namespace mynah::talk {
 namespace {
+
+std::string word_query(std::string_view text) {
+  return any_of(query_words(text));
+}
 
 TEST(WordQuery, WordsInSmallLettersEachOnce) {
   EXPECT_EQ(word_query("Who plays? WHO, Müller!"), R"("who" OR "plays" OR "müller")");

@@ -14,7 +14,7 @@
 #include "talk/memory/item_rows.h"
 #include "talk/memory/meaning_index.h"
 #include "talk/memory/memory_tables.h"
-#include "talk/memory/word_query.h"
+#include "talk/memory/word_search.h"
 #include "text/utf8.h"
 
 namespace mynah::talk {
@@ -250,20 +250,21 @@ Result<std::set<int64_t>> SqliteMemory::ids_of(const MemoryFilter& filter) const
 
 Result<std::vector<FoundItem>> SqliteMemory::search_words(std::string_view text,
                                                           const MemoryFilter& filter, size_t most) {
-  const std::string query = word_query(text);
   std::vector<FoundItem> found;
-  if (query.empty() || most == 0) {
-    return found;
-  }
   const WordsWithin words(filter.containing);
   const std::lock_guard lock(mutex_);
+  MYNAH_TRY(const WordSearch search, word_search(database_, text));
+  if (search.query.empty() || most == 0) {
+    return found;
+  }
   // FTS5's rank is bm25 with its sign turned.
   MYNAH_TRY(Statement select,
             database_.prepare(fmt::format("SELECT words.rowid, words.rank FROM words JOIN items ON "
-                                          "items.id = words.rowid WHERE words MATCH ? AND {} ORDER "
-                                          "BY words.rank, words.rowid",
+                                          "items.id = words.rowid WHERE words MATCH ? AND "
+                                          "words.rowid >= ? AND {} ORDER BY words.rank, "
+                                          "words.rowid",
                                           condition_of(filter))));
-  select.bind(query);
+  select.bind(search.query).bind(search.from);
   while (found.size() < most) {
     MYNAH_TRY(const bool more, select.step());
     if (!more) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/ranges.h>
+
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -16,7 +18,7 @@ bool is_of_a_word(char32_t code_point) {
 
 }  // namespace
 
-std::string word_query(std::string_view text) {
+std::vector<std::string> query_words(std::string_view text) {
   text = text.substr(0, kMostQueryBytes);
   std::vector<std::u32string> words;
   std::u32string word;
@@ -38,13 +40,16 @@ std::string word_query(std::string_view text) {
     text.remove_prefix(step.bytes);
   }
   end_word();
-  std::string query;
+  std::vector<std::string> quoted;
+  quoted.reserve(words.size());
   for (const std::u32string& one : words) {
-    query += query.empty() ? "\"" : " OR \"";
-    query += to_utf8(one);
-    query += '"';
+    quoted.push_back('"' + to_utf8(one) + '"');
   }
-  return query;
+  return quoted;
+}
+
+std::string any_of(std::span<const std::string> query_words) {
+  return fmt::format("{}", fmt::join(query_words, " OR "));
 }
 
 }  // namespace mynah::talk
