@@ -122,19 +122,40 @@ TEST_F(ConversationMemories, AnotherConversationIsRemindedOnce) {
     ASSERT_TRUE(first.keep(turn("Your sister lives in Ulm.", MemoryOrigin::Assistant)));
     ASSERT_TRUE(first.keep(turn("sister: open the door", MemoryOrigin::Tool)));
     ASSERT_TRUE(first.keep(turn(" \n")));
-    EXPECT_EQ(*first.remind("Where does my sister live?", {}), "") << "it is said here";
+    EXPECT_EQ(first.remind("Where does my sister live?", {})->quoted, "") << "it is said here";
   }
   EXPECT_EQ(shared_->counts()->turns, 3);
   EXPECT_EQ(shared_->counts()->facts, 1);
   ConversationMemory second(shared_, {}, "test", "ada");
-  const std::string reminded = *second.remind("Where does my sister live?", {});
+  const auto reminder = second.remind("Where does my sister live?", {});
+  ASSERT_TRUE(reminder) << reminder.error().message;
+  const std::string& reminded = reminder->quoted;
   EXPECT_THAT(reminded, HasSubstr("\"ada\" said: \""));
   EXPECT_THAT(reminded, HasSubstr("my sister lives in Ulm."));
   EXPECT_EQ(std::ranges::count(reminded, '\n'), 1) << "a fact stands for its turn: " << reminded;
   EXPECT_THAT(reminded, Not(HasSubstr("door")));
-  EXPECT_EQ(*second.remind("Where does my sister live?", {}), "") << "once";
+  EXPECT_EQ(second.remind("Where does my sister live?", {})->quoted, reminded)
+      << "nobody says that the model was told";
+  second.told(*reminder);
+  EXPECT_EQ(second.remind("Where does my sister live?", {})->quoted, "") << "once";
   second.begin_anew();
-  EXPECT_NE(*second.remind("Where does my sister live?", {}), "");
+  EXPECT_EQ(second.remind("Where does my sister live?", {})->quoted, reminded);
+}
+
+TEST_F(ConversationMemories, WhatIsTakenBackIsForgottenWithItsFact) {
+  ConversationMemory memory(shared_, {}, "test", "ada");
+  ASSERT_TRUE(memory.keep(turn("Good morning.")));
+  const size_t before = memory.kept();
+  ASSERT_EQ(before, 1U);
+  ASSERT_TRUE(memory.keep(turn("Remember that the code is 4711.")));
+  ASSERT_TRUE(memory.keep(turn("I will.", MemoryOrigin::Assistant)));
+  ASSERT_EQ(shared_->counts()->facts, 1);
+  ASSERT_TRUE(memory.forget_behind(before));
+  EXPECT_EQ(shared_->counts()->turns, 1);
+  EXPECT_EQ(shared_->counts()->facts, 0);
+  ASSERT_TRUE(memory.forget_behind(before)) << "there is nothing more";
+  ASSERT_TRUE(memory.keep(turn("Never mind.")));
+  EXPECT_EQ(memory.kept(), 2U);
 }
 
 TEST_F(ConversationMemories, OneThatWasForgottenGoesOnAsAnother) {

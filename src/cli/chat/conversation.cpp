@@ -9,6 +9,7 @@
 #include "formats/json.h"
 #include "store/files.h"
 #include "talk/memory/quoted_memory.h"
+#include "talk/tools/rounds.h"
 
 namespace mynah::cli {
 
@@ -48,18 +49,6 @@ class Overheard final : public ChatObserver {
   RepetitionWatch repetition_;
   std::string content_;
 };
-
-// A reply as later turns have it: without its thoughts, which templates drop, and with its calls.
-Json message_of(const ReplyMessage& reply) {
-  Json message = {{"role", "assistant"}, {"content", reply.content}};
-  for (const ToolCall& call : reply.calls) {
-    message["tool_calls"].push_back(
-        {{"id", call.id},
-         {"type", "function"},
-         {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
-  }
-  return message;
-}
 
 }  // namespace
 
@@ -117,6 +106,7 @@ void Conversation::clear() {
   if (memory_) {
     memory_->begin_anew();
   }
+  marks_.clear();
   request_.messages = Json::array();
   if (!system_.empty()) {
     request_.messages.push_back({{"role", "system"}, {"content", system_}});
@@ -126,7 +116,9 @@ void Conversation::clear() {
 void Conversation::set_system(std::string system) {
   system_ = std::move(system);
   Json said = std::exchange(request_.messages, Json::array());
+  std::vector<size_t> marks = std::exchange(marks_, {});
   clear();
+  marks_ = std::move(marks);
   for (Json& message : said) {
     if (message["role"] != "system") {
       request_.messages.push_back(std::move(message));
@@ -139,9 +131,11 @@ void Conversation::set_system(std::string system) {
 void Conversation::say(std::string text) {
   std::string given = text;
   if (memory_) {
+    marks_.push_back(memory_->kept());
     const auto reminded = memory_->remind(text, {});
     if (reminded) {
-      given = talk::with_memory(text, *reminded);
+      given = talk::with_memory(text, reminded->quoted);
+      memory_->told(*reminded);
     } else {
       tell_(reminded.error().message);
     }
@@ -152,10 +146,7 @@ void Conversation::say(std::string text) {
 
 void Conversation::answer_call(const ToolCall& call, std::string result) {
   keep(talk::MemoryOrigin::Tool, call.name, result);
-  request_.messages.push_back({{"role", "tool"},
-                               {"tool_call_id", call.id},
-                               {"name", call.name},
-                               {"content", std::move(result)}});
+  request_.messages.push_back(talk::answer_message(call, std::move(result)));
 }
 
 bool Conversation::take_back_reply() {
@@ -174,6 +165,13 @@ bool Conversation::undo() {
     return false;
   }
   request_.messages.erase(request_.messages.size() - 1);
+  if (!marks_.empty()) {
+    const Status forgotten = memory_->forget_behind(marks_.back());
+    marks_.pop_back();
+    if (!forgotten) {
+      tell_(forgotten.error().message);
+    }
+  }
   return true;
 }
 
@@ -185,6 +183,7 @@ Status Conversation::load(Json messages, std::string_view file) {
     return std::unexpected(std::move(rendered).error().while_doing(file));
   }
   request_.messages = std::move(loaded.messages);
+  marks_.clear();
   if (memory_) {
     memory_->begin_anew();
   }
@@ -196,7 +195,7 @@ Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_to
   Overheard overheard(observer, on_repetition);
   auto replied = model_.reply(request_, overheard, stop);
   if (replied) {
-    request_.messages.push_back(message_of(replied->message));
+    request_.messages.push_back(talk::called_message(replied->message));
     keep(talk::MemoryOrigin::Assistant, model_name_, replied->message.content);
   } else if (replied.error().code == ErrorCode::Cancelled && !overheard.content().empty()) {
     request_.messages.push_back({{"role", "assistant"}, {"content", overheard.content()}});

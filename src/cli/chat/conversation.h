@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -42,7 +43,8 @@ class Conversation {
   void say(std::string text);
   void answer_call(const ToolCall& call, std::string result);
 
-  // Takes back the last question with all that came of it; false: there was none.
+  // Takes back the last question with all that came of it, and has the memory forget what it kept
+  // of that; false: there was none.
   bool undo();
   // Takes back what came of the last question alone.
   bool take_back_reply();
@@ -74,6 +76,7 @@ class Conversation {
   ChatRequest request_;
   std::string system_;
   std::shared_ptr<talk::ConversationMemory> memory_;  // null: nothing is kept
+  std::vector<size_t> marks_;  // ConversationMemory::kept() before each question
   std::string model_name_;
   std::function<void(std::string_view)> tell_;
 };

@@ -60,6 +60,7 @@ Status ConversationMemory::keep(MemoryTurn turn) {
     conversation_ = 0;
   }
   MYNAH_TRY(const int64_t id, std::move(kept));
+  kept_.push_back(id);
   const std::string_view fact = is_users ? words_to_remember(turn.text) : std::string_view();
   if (!fact.empty()) {
     MYNAH_TRY_STATUS(store_->keep_fact(id, fact));
@@ -67,24 +68,54 @@ Status ConversationMemory::keep(MemoryTurn turn) {
   return {};
 }
 
-Result<std::string> ConversationMemory::remind(std::string_view question,
-                                               const std::stop_token& stop) {
-  const std::lock_guard lock(mutex_);
+Result<Reminder> ConversationMemory::remind(std::string_view question,
+                                            const std::stop_token& stop) {
   MemoryFilter filter{.origins = {MemoryOrigin::User}};
-  if (conversation_ != 0) {
-    filter.not_of = conversation_;
+  std::set<int64_t> told;
+  {
+    const std::lock_guard lock(mutex_);
+    if (conversation_ != 0) {
+      filter.not_of = conversation_;
+    }
+    told = told_;
   }
   MYNAH_TRY(auto found, recall(*store_, model_, question, filter, kLookedAt, stop));
   std::erase_if(found, [&](const Recalled& one) {
-    return told_.contains(one.item.id) || !is_about(one, model_.embedder != nullptr);
+    return told.contains(one.item.id) || !is_about(one, model_.embedder != nullptr);
   });
   found.resize(std::min(found.size(), kMostTold));
-  for (const Recalled& one : found) {
-    told_.insert(one.item.id);
-  }
   // The order in which it was said: what is said later may take back what was said before.
   std::ranges::sort(found, {}, [](const Recalled& one) { return one.item.id; });
-  return quoted_memory(found);
+  Reminder reminder{.quoted = quoted_memory(found), .items = {}};
+  for (const Recalled& one : found) {
+    reminder.items.push_back(one.item.id);
+  }
+  return reminder;
+}
+
+void ConversationMemory::told(const Reminder& reminder) {
+  const std::lock_guard lock(mutex_);
+  told_.insert(reminder.items.begin(), reminder.items.end());
+}
+
+size_t ConversationMemory::kept() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.size();
+}
+
+Status ConversationMemory::forget_behind(size_t kept) {
+  MemoryFilter filter;
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept >= kept_.size()) {
+      return {};
+    }
+    filter.ids.assign(kept_.begin() + static_cast<ptrdiff_t>(kept), kept_.end());
+    kept_.resize(kept);
+  }
+  MYNAH_TRY(const int64_t forgotten, store_->forget(filter));
+  static_cast<void>(forgotten);
+  return {};
 }
 
 }  // namespace mynah::talk

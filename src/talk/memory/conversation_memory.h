@@ -8,12 +8,19 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "talk/memory/memory_store.h"
 #include "talk/memory/recall.h"
 
 namespace mynah::talk {
+
+// What a model is to be told with a question: words of other conversations.
+struct Reminder {
+  std::string quoted;          // as quoted_memory() writes them; "": nothing
+  std::vector<int64_t> items;  // that are quoted
+};
 
 // Any number of threads may use it.
 class ConversationMemory {
@@ -27,9 +34,17 @@ class ConversationMemory {
   // is passed over.
   Status keep(MemoryTurn turn);
 
-  // The words of other conversations that a model is to be told with a question, each once in this
-  // conversation; as quoted_memory() writes them. Nothing of this conversation: the model has it.
-  Result<std::string> remind(std::string_view question, const std::stop_token& stop);
+  // Nothing of this conversation, which the model has, and of others nothing that it was told().
+  Result<Reminder> remind(std::string_view question, const std::stop_token& stop);
+
+  // The model has it in its conversation.
+  void told(const Reminder& reminder);
+
+  // How many turns were kept by this one.
+  [[nodiscard]] size_t kept() const;
+
+  // Forgets for good the turns that were kept behind the first so many, as MemoryStore::forget().
+  Status forget_behind(size_t kept);
 
   // What is kept from here on is another conversation.
   void begin_anew();
@@ -46,7 +61,8 @@ class ConversationMemory {
   MeaningModel model_;
   std::string front_;
   std::string user_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::vector<int64_t> kept_;
   int64_t conversation_ = 0;  // mutex_'s, as the next one; 0: nothing was kept yet
   std::set<int64_t> told_;    // items that the model was reminded of
 };
