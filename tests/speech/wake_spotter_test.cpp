@@ -118,7 +118,7 @@ TEST_F(WakeSpotterTest, AWordIsToldOnceWithinItsRefractoryTime) {
 }
 
 TEST_F(WakeSpotterTest, TheWordEndsWhereTheRecogniserHearsItsEnd) {
-  says(" Well, tiny robin, what is it?");
+  says(" Well. Tiny robin, what is it?");
   const auto phrase = WakePhrase::create("tiny robin");
   ASSERT_TRUE(phrase);
   const auto verdict = check_->look(std::vector<float>(16000), *phrase, "xx", {});
@@ -126,6 +126,19 @@ TEST_F(WakeSpotterTest, TheWordEndsWhereTheRecogniserHearsItsEnd) {
   EXPECT_EQ(verdict->distance, 0);
   EXPECT_EQ(verdict->end_s, 3);
   EXPECT_EQ(said_->languages.back(), "");  // that it is to find out
+}
+
+TEST_F(WakeSpotterTest, WhatIsHeardOnlyByWhoIsToldIsNotTheWord) {
+  said_->says = [](const WindowTask& task) -> Result<std::string> {
+    return std::string(task.prompts.empty() ? " That is it." : " Tiny robin.");
+  };
+  const auto phrase = WakePhrase::create("tiny robin");
+  ASSERT_TRUE(phrase);
+  const auto verdict = check_->look(std::vector<float>(16000), *phrase, "en", {});
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->heard, " Tiny robin.");
+  EXPECT_EQ(verdict->untold, " That is it.");
+  EXPECT_FALSE(verdict->is_word());
 }
 
 TEST_F(WakeSpotterTest, ALookThatFailsIsAnError) {

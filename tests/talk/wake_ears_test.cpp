@@ -28,7 +28,9 @@ class PhraseEarTest : public ::testing::Test {
 
   void says(const std::string& text) {
     said_->says = [this, text](const WindowTask& task) {
-      lengths_.push_back(task.duration_s());
+      if (!task.prompts.empty()) {
+        lengths_.push_back(task.duration_s());
+      }
       return Result<std::string>(text);
     };
   }
@@ -71,7 +73,7 @@ TEST_F(PhraseEarTest, APhraseThatASentenceBeginsWithIsHeard) {
   EXPECT_EQ(hits_[0].word, "hey mynah");
   // From 0.35 s before the voice on, and a word a second.
   EXPECT_NEAR(seconds_of(hits_[0].end), 1 - 0.35 + 2, 0.05);
-  EXPECT_THAT(said_->prompts, ElementsAre(ElementsAre("hey mynah.")));
+  EXPECT_THAT(said_->prompts, ElementsAre(ElementsAre("hey mynah."), IsEmpty()));
 }
 
 TEST_F(PhraseEarTest, AVoiceThatGoesOnIsHeardOnceItIsAsLongAsAPhrase) {

@@ -115,6 +115,7 @@ Result<double> WakeCommand::hear(Context& context, const std::string& file, cons
                      {"word", look.maybe.name},
                      {"probability", to_thousandth(look.maybe.probability)},
                      {"heard", verdict.heard},
+                     {"untold", verdict.untold},
                      {"distance", to_thousandth(verdict.distance)}});
   };
   std::vector<std::vector<double>> heights(words.size());

@@ -49,22 +49,28 @@ Result<WakeVerdict> WakeCheck::look(std::span<const float> samples, const WakePh
                                     const std::string& language, const std::stop_token& stop) {
   const HearingFacts& facts = model_->header()->facts();
   const bool knows = std::ranges::find(facts.languages, language) != facts.languages.end();
-  const std::array<WindowTask, 1> tasks = {WindowTask{.samples = samples,
-                                                      .prompts = {phrase.text() + "."},
-                                                      .previous = {},
-                                                      .language = knows ? language : "",
-                                                      .alone = true,
-                                                      .stop = stop}};
+  const WindowTask untold{.samples = samples,
+                          .prompts = {},
+                          .previous = {},
+                          .language = knows ? language : "",
+                          .alone = true,
+                          .stop = stop};
+  WindowTask told = untold;
+  told.prompts = {phrase.text() + "."};
+  const std::array<WindowTask, 2> tasks = {told, untold};
   const std::lock_guard lock(mutex_);
   const UrgencyScope waited_for(Urgency::Interactive);
   MYNAH_TRY(const std::vector<HeardWindow> heard, decoder_->decode(tasks, stop));
   if (stop.stop_requested()) {
     return fail(ErrorCode::Cancelled, "stopped");
   }
-  WakeVerdict verdict{.heard = heard.front().text(), .end_s = tasks.front().duration_s()};
-  if (const auto match = phrase.nearest(verdict.heard)) {
-    verdict.distance = match->distance;
-    verdict.end_s = end_of_word(heard.front().words, match->end, verdict.end_s);
+  WakeVerdict verdict{
+      .heard = heard[0].text(), .untold = heard[1].text(), .end_s = untold.duration_s()};
+  const auto match = phrase.nearest(verdict.heard);
+  const auto plain = phrase.nearest(verdict.untold);
+  if (match && plain) {
+    verdict.distance = std::max(match->distance, plain->distance - WakeVerdict::kToldHelps);
+    verdict.end_s = end_of_word(heard[0].words, match->end, verdict.end_s);
   }
   return verdict;
 }

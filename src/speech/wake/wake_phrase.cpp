@@ -70,6 +70,11 @@ bool is_phrase_letter(char c) {
   return is_ascii_letter(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80;
 }
 
+size_t next_sentence(std::string_view text, size_t at) {
+  const size_t stop = text.find_first_of(".!?", at);
+  return stop == std::string_view::npos ? text.size() : stop + 1;
+}
+
 // A sound that a letter stands for where the next is that; '\0': none.
 char sound_of(char letter, char next) {
   constexpr std::string_view kSoftens = "eiy";
@@ -140,12 +145,7 @@ std::optional<PhraseMatch> WakePhrase::nearest(std::string_view text) const {
       match->end += at;
       best = match;
     }
-    while (at < text.size() && is_phrase_letter(text[at])) {
-      ++at;
-    }
-    while (at < text.size() && !is_phrase_letter(text[at])) {
-      ++at;
-    }
+    at = next_sentence(text, at);
   }
   return best;
 }
@@ -189,8 +189,7 @@ std::optional<PhraseMatch> WakePhrase::find(std::string_view text) const {
       match->end += at;
       return match;
     }
-    const size_t stop = text.find_first_of(".!?", at);
-    at = stop == std::string_view::npos ? text.size() : stop + 1;
+    at = next_sentence(text, at);
   }
   return std::nullopt;
 }

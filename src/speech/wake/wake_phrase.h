@@ -34,8 +34,8 @@ class WakePhrase {
   // Where the text begins with it; the best of the ends that are ends of words.
   [[nodiscard]] std::optional<PhraseMatch> begins(std::string_view text) const;
 
-  // What of the text sounds most like it, from the begin of any word on, however little; none: the
-  // text has no words.
+  // What of the text sounds most like it, from the begin of any sentence on, however little; none:
+  // the text has no words.
   [[nodiscard]] std::optional<PhraseMatch> nearest(std::string_view text) const;
 
   // The same of any sentence of the text, the first that does.

@@ -120,7 +120,7 @@ class PhraseWakeEar final : public WakeEar {
     MYNAH_TRY_STATUS(follow());
     for (const WakeLooks::Answer& answer : looks_.take()) {
       MYNAH_TRY(const WakeVerdict verdict, answer.verdict);
-      if (phrase_.begins(verdict.heard)) {
+      if (verdict.is_word() && phrase_.begins(verdict.heard)) {
         return std::optional(
             WakeHit{.word = phrase_.text(), .end = answer.look.begin + samples_of(verdict.end_s)});
       }
