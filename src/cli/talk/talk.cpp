@@ -83,6 +83,7 @@ void TalkCommand::fields(Fields& fields) {
           "is kept.")
       .completes(Complete::Files)
       .once();
+  satellite_.fields(fields);
   fields.section("Conversation");
   fields.option("system", "TEXT", system_, "What the model is told before all else.").shorter('s');
   fields
@@ -138,6 +139,21 @@ Status TalkCommand::check(const Context& context) const {
                 "--loudspeaker, --push-to-talk and --keep-audio beside it");
   }
   MYNAH_TRY_STATUS(wake_.check());
+  MYNAH_TRY_STATUS(satellite_.check());
+  if (satellite_.wanted && (!wav_.empty() || push_to_talk_ || !keep_audio_.empty())) {
+    return fail(ErrorCode::Usage,
+                "a satellite's words go to its server: wanted none of --wav, --push-to-talk and "
+                "--keep-audio beside --satellite");
+  }
+  if (push_to_talk_ && !wake_.word.empty()) {
+    return fail(ErrorCode::Usage,
+                "--push-to-talk and --wake both say when it listens: wanted one of them");
+  }
+  if (satellite_.wanted && wake_.word.contains(' ')) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--satellite waits for a model's word, such as okay-nabu, found '{}'",
+                            wake_.word));
+  }
   if (wav_.empty() && (!out_.empty() || real_time_)) {
     return fail(ErrorCode::Usage, "--out and --real-time are for --wav, which is not given");
   }
@@ -272,6 +288,11 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
 
 Result<int> TalkCommand::run(Context& context) {
   MYNAH_TRY_STATUS(check(context));
+  if (satellite_.wanted) {
+    return talk_as_satellite(
+        context, satellite_, wake_.word, wish_.hear,
+        {.microphone = microphone_, .loudspeaker = loudspeaker_, .server = {}});
+  }
   // Before any model: a file that cannot be read is told at once.
   std::unique_ptr<AudioSource> source;
   if (!wav_.empty()) {

@@ -8,6 +8,7 @@
 #include "audio/source.h"
 #include "cli/command/verb.h"
 #include "cli/talk/talk_models.h"
+#include "cli/talk/talk_satellite.h"
 #include "cli/talk/talk_wake.h"
 #include "talk/loop/conversation.h"
 
@@ -35,6 +36,7 @@ class TalkCommand : public Command {
   std::string loudspeaker_;
   bool push_to_talk_ = false;
   WakeChoice wake_;
+  SatelliteChoice satellite_;
   std::string keep_audio_;
   std::string system_;
   int64_t most_tokens_ = 300;
