@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "base/turns.h"
 #include "server/hear/hear_file.h"
 #include "server/http/request_work.h"
 #include "server/realtime/sound_input.h"
@@ -101,6 +102,7 @@ Status ReplySpeech::begin_session() {
 
 Status ReplySpeech::speak(std::string_view text, bool finish) {
   const RequestScope scope(turn_->work());
+  const UrgencyScope somebody_listens(Urgency::Interactive);
   MYNAH_TRY_STATUS(begin_session());
   const auto begun_at = std::chrono::steady_clock::now();
   Status done = text.empty() ? Status() : session_->push(text);
