@@ -169,20 +169,21 @@ TEST(RealtimeSettings, SemanticTurnsAreServersWithANote) {
 
 TEST(RealtimeSettings, WhatNobodyKnowsIsNamedAndNotTold) {
   Settings settings(false, "");
-  ASSERT_TRUE(
-      settings.update({{"type", "realtime"},
-                       {"instrctions", "x"},
-                       {"audio",
-                        {{"input",
-                          {{"transcription", {{"model", "tiny.en"}, {"langauge", "de"}}},
-                           {"turn_detection", {{"type", "server_vad"}, {"silence_ms", 9}}}}},
-                         {"output", {{"voice", "alloy"}, {"sped", 2}}}}}}));
+  ASSERT_TRUE(settings.update(
+      {{"type", "realtime"},
+       {"instrctions", "x"},
+       {"audio",
+        {{"input",
+          {{"transcription", {{"model", "tiny.en"}, {"langauge", "de"}, {"delay", "low"}}},
+           {"turn_detection", {{"type", "server_vad"}, {"silence_ms", 9}}}}},
+         {"output", {{"voice", "alloy"}, {"sped", 2}}}}}}));
   const Json told = settings.told("sess_1", false);
   EXPECT_EQ(told["note"],
             "nothing here is called session.instrctions, "
             "session.audio.input.transcription.langauge, "
             "session.audio.input.turn_detection.silence_ms, session.audio.output.sped");
-  EXPECT_EQ(told["audio"]["input"]["transcription"], (Json{{"model", "tiny.en"}}));
+  EXPECT_EQ(told["audio"]["input"]["transcription"],
+            (Json{{"model", "tiny.en"}, {"delay", "low"}}));
   ASSERT_TRUE(settings.update(told));
   EXPECT_FALSE(settings.told("sess_1", false).contains("note")) << "what it is told is known";
 }

@@ -59,7 +59,7 @@ constexpr std::string_view kFlatNames =
     "input_audio_format input_audio_transcription input_audio_noise_reduction turn_detection "
     "output_audio_format voice speed modalities max_response_output_tokens temperature";
 constexpr std::string_view kInputNames = "format transcription noise_reduction turn_detection";
-constexpr std::string_view kTranscriptionNames = "model language languages prompt keywords";
+constexpr std::string_view kTranscriptionNames = "model language languages prompt keywords delay";
 constexpr std::string_view kTurnNames =
     "type threshold prefix_padding_ms silence_duration_ms interrupt_response idle_timeout_ms "
     "create_response eagerness note";
