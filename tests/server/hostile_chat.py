@@ -11,6 +11,7 @@ usage: hostile_chat.py MYNAH MYNAH_WEIGHTS [--all] [--grows MB] [--only NAME]
   --only    the checks with that in their name
 """
 import argparse
+import base64
 import http.client
 import json
 import os
@@ -35,6 +36,8 @@ FILLED_S = 14
 SLOW = "adgmn"  # checks that take longer than all others together
 LEAVING = 40
 WHO_TAKE_NOTHING = 20
+PAUSE_BYTES = 19200  # 0.4 s of 24 kHz
+LEAVE_LATER_S = 0.1  # each than the one before
 
 
 class Watched:
@@ -302,6 +305,22 @@ class Checks:
                 wish = {"max_output_tokens": 4000, "output_modalities": [("text", "audio")[i % 2]]}
                 client = self.converse([to_say("Count to a million."), respond(**wish), respond(conversation="none", input=[], **wish)])
                 client.until((b"response.created", b".delta")[i % 2])
+                client.leave(("close", "reset")[i % 2])
+        self.as_before(neighbour)
+
+    def check_t_who_leave_in_a_pause(self):
+        """What was prepared for the end of their turn ends with them, wherever it was."""
+        status, sound = self.watched.ask("/v1/audio/speech", json.dumps({"input": "What time is it in Rome?", "response_format": "pcm"}))
+        assert status == 200, sound
+        sound += bytes(PAUSE_BYTES)
+        pieces = [sound[at : at + PAUSE_BYTES] for at in range(0, len(sound), PAUSE_BYTES)]
+        wish = {"type": "session.update", "session": {"max_output_tokens": 4000, "audio": {"input": {"turn_detection": {"type": "server_vad", "silence_duration_ms": 5000}}}}}
+        spoken = [{"type": "input_audio_buffer.append", "audio": base64.b64encode(piece).decode()} for piece in pieces]
+        with Neighbour(self.watched) as neighbour:
+            for i in range(LEAVING // 4):
+                client = self.converse([wish, *spoken])
+                client.until(b"speech_started")
+                time.sleep(i * LEAVE_LATER_S)
                 client.leave(("close", "reset")[i % 2])
         self.as_before(neighbour)
 
