@@ -42,7 +42,7 @@ class GatedSession final : public VoiceDetector::Session {
       const auto found = session_->push(waiting_);
       if (!found) {
         // What it did not hear is over: the next samples are those that come next.
-        take(left);
+        take(samples.last(left));
         waiting_.clear();
         return std::unexpected(found.error());
       }
