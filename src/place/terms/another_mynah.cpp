@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "place/terms/device_name.h"
+#include "store/this_machine.h"
 #include "store/url.h"
 
 namespace mynah::place {
@@ -29,13 +30,6 @@ bool is_name(std::string_view name) {
          std::ranges::all_of(name, [](char c) {
            return is_ascii_letter(c) || is_ascii_digit(c) || c == '-' || c == '_';
          });
-}
-
-// "127.evil.example" is another's.
-bool is_this_machine(std::string_view host) {
-  return host == "localhost" || host == "::1" ||
-         (host.starts_with("127.") &&
-          std::ranges::all_of(host, [](char c) { return is_ascii_digit(c) || c == '.'; }));
 }
 
 // "AB:CD:..." of digits with or without colons between; "": it is none.
