@@ -40,7 +40,13 @@ class Head:
             self.at += SIZES[kind]
 
 
-def write_taught(source, target):
+def calling(name, arguments="{}"):
+    """The end of a template by which a model has called a tool in each reply to a user, whatever it would say itself."""
+    call = f'<tool_call>\\n{{"name": "{name}", "arguments": {arguments}}}\\n'
+    return "{%- if tools and messages[-1]['role'] == 'user' %}{{- '" + call + "' }}{%- endif %}"
+
+
+def write_taught(source, target, behind=""):
     """Only the template is another; SOURCE is aligned by 32 bytes, as files are that say nothing else."""
     with open(source, "rb") as file:
         data = file.read()
@@ -58,7 +64,7 @@ def write_taught(source, target):
         head.text()
         dimensions = head.number("<I")
         head.at += 8 * dimensions + 4 + 8
-    template = TOLD.encode() + data[place[0] + 8 : place[1]]
+    template = TOLD.encode() + data[place[0] + 8 : place[1]] + behind.encode()
     whole = data[: place[0]] + struct.pack("<Q", len(template)) + template + data[place[1] : head.at]
     with open(target, "wb") as file:
         file.write(whole + b"\0" * (-len(whole) % 32) + data[head.at + -head.at % 32 :])

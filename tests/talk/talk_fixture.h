@@ -24,13 +24,14 @@ class TalkTest : public ::testing::Test {
   }
 
   void begin(TalkSettings settings = {}) {
-    conversation_ = std::make_unique<Conversation>(TalkParts{.voice = std::make_shared<LoudVoice>(),
-                                                             .ear = ear_,
-                                                             .mind = mind_,
-                                                             .mouth = mouth_,
-                                                             .end = *end_,
-                                                             .workers = workers_},
-                                                   std::move(settings));
+    conversation_ = std::make_unique<Conversation>(
+        TalkParts{.voice = std::make_shared<LoudVoice>(),
+                  .ear = ear_,
+                  .mind = outer_ == nullptr ? static_cast<Mind&>(mind_) : *outer_,
+                  .mouth = mouth_,
+                  .end = *end_,
+                  .workers = workers_},
+        std::move(settings));
   }
 
   // Captures that sample for so long.
@@ -90,6 +91,7 @@ class TalkTest : public ::testing::Test {
 
   WordEar ear_{{"hello", "there", "stop", "mhm", "", "wait", "what", "time"}};
   ScriptMind mind_;
+  Mind* outer_ = nullptr;  // that replies in its place
   LetterMouth mouth_;
   std::unique_ptr<EndRule> end_ = std::make_unique<SilenceRule>(0.6);
   ClockWorkers workers_;

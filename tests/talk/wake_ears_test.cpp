@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 class PhraseEarTest : public ::testing::Test {
  protected:
   PhraseEarTest() {
-    auto check = WakeCheck::create(std::make_shared<test::SayingModel>(said_));
+    auto check = WakeCheck::create(std::make_shared<mynah::test::SayingModel>(said_));
     EXPECT_TRUE(check) << check.error().message;
     auto phrase = WakePhrase::create("hey mynah");
     EXPECT_TRUE(phrase) << phrase.error().message;
@@ -49,7 +49,7 @@ class PhraseEarTest : public ::testing::Test {
     }
   }
 
-  std::shared_ptr<test::Said> said_ = std::make_shared<test::Said>();
+  std::shared_ptr<mynah::test::Said> said_ = std::make_shared<mynah::test::Said>();
   std::vector<double> lengths_;
   ClockWorkers workers_;
   std::unique_ptr<WakeEar> ear_;

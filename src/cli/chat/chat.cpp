@@ -11,14 +11,12 @@
 #include <unistd.h>
 
 #include "chat/choice_ranges.h"
-#include "cli/chat/memory.h"
 #include "cli/chat/reply_printer.h"
 #include "cli/chat/shown_text.h"
 #include "cli/chat/terminal_chat.h"
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/placement/placement_answer.h"
-#include "engine/store_folders.h"
 #include "store/files.h"
 #include "talk/tools/rounds.h"
 
@@ -174,19 +172,8 @@ void ChatCommand::fields(Fields& fields) {
               "place of its own.")
       .once()
       .completes(Complete::Files);
-  fields.flag("memory", keeps_,
-              "Keep what is said, and remind the model of what you said in earlier conversations "
-              "(mynah memory shows and forgets it).");
-  memory_folder_field(fields, memory_folder_);
-  fields
-      .option("tools", "FILE", tools_,
-              "Tools that the model may call, and servers of tools (MCP): JSON, see docs/tools.md.")
-      .completes(Complete::Files);
-  fields
-      .option("tools-dir", "DIR", tools_folder_,
-              "A folder: the model may list and read what is below it.")
-      .once()
-      .completes(Complete::Files);
+  memory_.fields(fields);
+  tools_.fields(fields);
   fields.option("schema", "FILE", schema_, "A JSON schema that every answer keeps to.")
       .completes(Complete::Files);
   fields.option("grammar", "FILE", grammar_, "A grammar (GBNF) that every answer keeps to.")
@@ -325,41 +312,18 @@ Result<Conversation> ChatCommand::begin(ChatModel& model, ChatRequest base, Json
   return conversation;
 }
 
-Result<talk::OpenedTools> ChatCommand::open_tools(
-    Context& context, const talk::ToolsFile& file,
-    const std::shared_ptr<TypedAnswers>& typed) const {
-  for (const std::string& note : file.notes()) {
-    context.say(note);
-  }
-  const std::string home = engine::store_folders(context.environment).home;
-  if (!file.own().empty()) {
-    MYNAH_TRY_STATUS(make_folders(home));
-  }
-  talk::ToolSurroundings surroundings;
-  surroundings.timers = home + "/timers.sqlite";
-  surroundings.folder = tools_folder_;
-  if (typed) {
-    surroundings.described = [typed](const talk::ToolFacts& facts) {
-      return make_typed_tool(facts, typed);
-    };
-  }
-  return talk::open_tools(file, surroundings);
-}
-
 Result<std::optional<talk::OpenedMemory>> ChatCommand::remember(Context& context,
                                                                 const engine::OpenedChat& opened,
                                                                 Conversation& conversation) const {
-  if (!keeps_) {
-    return std::nullopt;
+  engine::PlacementWish placement = wish_.placement;
+  placement.beside = opened.placer;
+  MYNAH_TRY(auto memory, memory_.open(context, placement));
+  if (memory) {
+    conversation.remember(
+        std::make_shared<talk::ConversationMemory>(memory->store, memory->model, "chat", ""),
+        opened.name, [&context](std::string_view said) { context.say(said); });
   }
-  talk::MemoryWish wish{.folder = memory_folder_, .meaning = {}};
-  wish.meaning.placement = wish_.placement;
-  wish.meaning.placement.beside = opened.placer;
-  MYNAH_TRY(auto memory, talk::open_memory(wish, surroundings_of(context)));
-  conversation.remember(
-      std::make_shared<talk::ConversationMemory>(memory.store, memory.model, "chat", ""),
-      opened.name, [&context](std::string_view said) { context.say(said); });
-  return std::optional(std::move(memory));
+  return memory;
 }
 
 Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& opened,
@@ -367,7 +331,7 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
                                 const talk::ToolsFile& tools) const {
   conversation.request().owner.clear();  // nothing follows this answer
   conversation.say(question);
-  MYNAH_TRY(talk::OpenedTools opened_tools, open_tools(context, tools, nullptr));
+  MYNAH_TRY(talk::OpenedTools opened_tools, tools_.open(context, tools, {}));
   AnsweredOnce host(context, conversation, opened_tools.box, tools, shows_thoughts_);
   talk::NobodyConfirms nobody;
   auto replied = talk::run_rounds(opened_tools.box, talk::ModelPlace::Here, nobody, host);
@@ -405,7 +369,10 @@ Result<int> ChatCommand::converse(Context& context, const engine::OpenedChat& op
                                   Conversation conversation, const talk::ToolsFile& tools,
                                   talk::MemoryStore* memory) const {
   const auto typed = std::make_shared<TypedAnswers>();
-  MYNAH_TRY(talk::OpenedTools opened_tools, open_tools(context, tools, typed));
+  MYNAH_TRY(talk::OpenedTools opened_tools,
+            tools_.open(context, tools, [typed](const talk::ToolFacts& facts) {
+              return make_typed_tool(facts, typed);
+            }));
   return run_terminal_chat(context, opened, std::move(conversation), opened_tools,
                            {.thoughts = shows_thoughts_,
                             .timings = timings_,
@@ -415,8 +382,7 @@ Result<int> ChatCommand::converse(Context& context, const engine::OpenedChat& op
 }
 
 Result<int> ChatCommand::run(Context& context) {
-  MYNAH_TRY(const talk::ToolsFile tools, tools_.empty() ? Result<talk::ToolsFile>(talk::ToolsFile())
-                                                        : talk::ToolsFile::read(tools_));
+  MYNAH_TRY(const talk::ToolsFile tools, tools_.read());
   MYNAH_TRY(ChatRequest base, base_request());
   if (alternatives_ && !context.json) {
     return fail(ErrorCode::Usage, "--logprobs: wanted --json beside it");

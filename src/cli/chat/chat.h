@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/chat/conversation.h"
+#include "cli/chat/help_options.h"
 #include "cli/chat/terminal_chat.h"
 #include "cli/command/verb.h"
 #include "engine/chat.h"
@@ -30,10 +31,6 @@ class ChatCommand : public Command {
   // here.
   [[nodiscard]] Result<Conversation> begin(ChatModel& model, ChatRequest base,
                                            Conversation::Json loaded) const;
-  // What may be called. `typed`: who answers for tools that nothing runs; null: nobody.
-  [[nodiscard]] Result<talk::OpenedTools> open_tools(
-      Context& context, const talk::ToolsFile& file,
-      const std::shared_ptr<TypedAnswers>& typed) const;
   // Has the conversation keep what is said, and be reminded, where --memory is given.
   [[nodiscard]] Result<std::optional<talk::OpenedMemory>> remember(
       Context& context, const engine::OpenedChat& opened, Conversation& conversation) const;
@@ -47,10 +44,8 @@ class ChatCommand : public Command {
   engine::ChatWish wish_;
   std::string system_;
   std::string load_;
-  bool keeps_ = false;  // --memory
-  std::string memory_folder_;
-  std::string tools_;
-  std::string tools_folder_;
+  MemoryOptions memory_;
+  ToolOptions tools_;
   std::string schema_;
   std::string grammar_;
   bool json_mode_ = false;

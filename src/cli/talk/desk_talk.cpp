@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/talk/talk_printer.h"
+
 namespace mynah::cli {
 
 namespace {
@@ -36,9 +38,9 @@ bool is_silent(std::span<const float> samples) {
 
 DeskTalk::DeskTalk(const Parts& parts, bool push_to_talk)
     : parts_(parts), push_to_talk_(push_to_talk), slept_s_(parts.asleep_s()) {
-  view_.keys = push_to_talk ? "space: talk, and again when done   s: stop   r: repeat   m: mute   "
-                              "q: quit"
-                            : "s: stop   r: repeat   m: mute   q: quit";
+  keys_ = push_to_talk ? "space: talk, and again when done   s: stop   r: repeat   m: mute   "
+                         "q: quit"
+                       : "s: stop   r: repeat   m: mute   q: quit";
 }
 
 Status DeskTalk::run(const std::stop_token& stop) {
@@ -57,6 +59,7 @@ Status DeskTalk::run(const std::stop_token& stop) {
     if (parts_.screen == nullptr) {
       continue;
     }
+    show_question();
     for (auto key = parts_.screen->key(); key && goes_on; key = parts_.screen->key()) {
       goes_on = take_key(*key);
     }
@@ -66,6 +69,9 @@ Status DeskTalk::run(const std::stop_token& stop) {
     }
   }
   parts_.conversation.stop_speaking();
+  for (const talk::TalkEvent& event : parts_.gate.take_events()) {
+    parts_.tell(event);
+  }
   parts_.device.drop();
   return {};
 }
@@ -141,6 +147,16 @@ void DeskTalk::take(const talk::TalkEvent& event) {
       }
       add_line({.who = "mynah", .text = event.text + (event.interrupted ? " ..." : "")});
       break;
+    case Kind::Rings:
+      speaking_ = true;
+      reply_.clear();
+      break;
+    case Kind::Tool:
+      add_line({.who = "", .text = tool_line(*event.tool)});
+      break;
+    case Kind::Remark:
+      add_line({.who = "", .text = event.text});
+      break;
     case Kind::Fault:
       add_line({.who = "", .text = event.fault->error.message});
       break;
@@ -193,7 +209,25 @@ void DeskTalk::look_for_sleep() {
   }
 }
 
+void DeskTalk::show_question() {
+  const auto asked = parts_.confirm == nullptr ? std::nullopt : parts_.confirm->asked();
+  const std::string& keys = asked ? *asked : keys_;
+  if (keys == view_.keys) {
+    return;
+  }
+  view_.keys = keys;
+  if (asked && parts_.screen->show(view_)) {
+    while (parts_.screen->key()) {
+    }
+    parts_.confirm->shown(*asked);
+  }
+}
+
 bool DeskTalk::take_key(char key) {
+  const bool leaves = key == 'q' || key == kInterrupt || key == kEndOfInput;
+  if (!leaves && parts_.confirm != nullptr && parts_.confirm->press(key)) {
+    return true;
+  }
   switch (key) {
     case 'q':
     case kInterrupt:
@@ -251,7 +285,8 @@ void DeskTalk::refresh() {
     view_.doing = view_.draft.empty() ? "listening" : "hearing";
   }
   const auto name = [](const SoundEnd& end) { return end.title.empty() ? "none" : end.title; };
-  view_.devices = fmt::format("{} -> {}", name(state.microphone), name(state.loudspeaker));
+  view_.devices = fmt::format("{} -> {}{}", name(state.microphone), name(state.loudspeaker),
+                              parts_.keeps ? "; what is said is kept" : "");
   view_.figures = fmt::format(
       "microphone {:.0f} ms, loudspeaker {:.0f} ms, echo -{:.0f} dB, drift {:.0f} ppm, xruns "
       "{}{}{}",

@@ -10,6 +10,7 @@
 #include "audio/device/sound_device.h"
 #include "base/result.h"
 #include "cli/speak/sound_output.h"
+#include "cli/talk/key_confirm.h"
 #include "cli/talk/talk_screen.h"
 #include "talk/loop/conversation.h"
 #include "talk/loop/wake_gate.h"
@@ -26,6 +27,8 @@ class DeskTalk {
     SoundDevice& device;               // of the mouth's rate
     talk::EchoStage& stage;            // of kHeardHz
     TalkScreen* screen = nullptr;      // null: there are no keys, `tell` and `note` are all
+    KeyConfirm* confirm = nullptr;     // what keys let tools do; null: nobody is asked
+    bool keeps = false;                // what is said is kept in a memory, which is shown
     SoundOutput* heard = nullptr;      // what is kept of both sides; null: nothing
     SoundOutput* said = nullptr;
     std::function<void(const talk::TalkEvent& event)> tell{};
@@ -52,6 +55,8 @@ class DeskTalk {
   void tell_note(const std::string& note);
   // What the screen shows above, the oldest of it left out.
   void add_line(TalkView::Line line);
+  // Shows what is asked before it is to be let run.
+  void show_question();
   // False: it is to end.
   bool take_key(char key);
   void repeat();
@@ -66,6 +71,7 @@ class DeskTalk {
   std::vector<float> played_;                    // by the conversation, in this frame
   std::vector<float> reply_;                     // the last one, as it was played
   TalkView view_;
+  std::string keys_;  // what they do while nothing is asked
   std::string last_times_;
   double slept_s_;     // before it was looked at last
   float loudest_ = 0;  // since the screen was painted last

@@ -53,6 +53,12 @@ Result<bool> read_frame(AudioSource& source, std::array<float, kFrame>& frame) {
 
 }  // namespace
 
+void FileTalk::tell_events() const {
+  for (const talk::TalkEvent& event : gate.take_events()) {
+    tell(event);
+  }
+}
+
 Status FileTalk::run(const std::stop_token& stop) {
   std::array<float, kFrame> captured{};
   std::vector<float> played;
@@ -60,6 +66,8 @@ Status FileTalk::run(const std::stop_token& stop) {
   int64_t behind = 0;  // samples since the recording's end
   while (behind < kMostBehind) {
     if (stop.stop_requested()) {
+      conversation.stop_speaking();
+      tell_events();
       return fail(ErrorCode::Cancelled, "stopped");
     }
     MYNAH_TRY(const bool more, read_frame(source, captured));
@@ -72,12 +80,11 @@ Status FileTalk::run(const std::stop_token& stop) {
     if (output != nullptr) {
       MYNAH_TRY_STATUS(output->write(played));
     }
-    for (const talk::TalkEvent& event : gate.take_events()) {
-      tell(event);
-    }
+    tell_events();
     clock.frame(pace == TalkPace::RealTime || gate.is_working());
   }
   conversation.stop_speaking();
+  tell_events();
   return {};
 }
 

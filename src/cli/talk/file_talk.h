@@ -32,6 +32,8 @@ struct FileTalk {
   // Until the recording is over and the last reply played. Cancelled once stop is requested; what
   // the recording and the output refuse.
   Status run(const std::stop_token& stop);
+
+  void tell_events() const;
 };
 
 }  // namespace mynah::cli

@@ -38,10 +38,10 @@ Result<SoundFormat> format_of(const std::string& out) {
   return sound.format_of();
 }
 
-talk::TalkParts parts_of(TalkModels& models, talk::Workers& workers) {
+talk::TalkParts parts_of(TalkModels& models, const TalkMind& mind, talk::Workers& workers) {
   return {.voice = models.voice,
           .ear = *models.ear,
-          .mind = *models.mind,
+          .mind = mind.mind(),
           .mouth = *models.mouth,
           .end = *models.end,
           .workers = workers};
@@ -86,6 +86,8 @@ void TalkCommand::fields(Fields& fields) {
   satellite_.fields(fields);
   fields.section("Conversation");
   fields.option("system", "TEXT", system_, "What the model is told before all else.").shorter('s');
+  memory_.fields(fields);
+  tools_.fields(fields);
   fields
       .option("lang", "LANGUAGE", wish_.language,
               "The language that is spoken, such as en; empty: each turn's own.")
@@ -125,8 +127,8 @@ void TalkCommand::fields(Fields& fields) {
 std::string TalkCommand::details() const {
   return "What is heard and said is printed; with --json a line an event: organs, voice, draft, "
          "heard,\n"
-         "replies (with times), said, held, went_on, fault, moved, woke, sleeps. at_s counts "
-         "what was captured.\n\n" +
+         "replies (with times), said, held, went_on, fault, moved, woke, sleeps, tool, rings, "
+         "remark. at_s counts what was captured.\n\n" +
          device_details();
 }
 
@@ -181,6 +183,15 @@ talk::TalkSettings TalkCommand::settings(const std::string& language) const {
   return settings;
 }
 
+Result<std::unique_ptr<TalkMind>> TalkCommand::open_mind(Context& context, const TalkModels& models,
+                                                         talk::Confirm& confirm) const {
+  engine::PlacementWish placement = wish_.placement;
+  placement.beside = models.placer;
+  return TalkMind::open(
+      context, {.tools = tools_, .file = tools_file_, .memory = memory_, .placement = placement},
+      *models.mind, confirm);
+}
+
 Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
                                       TalkModels& models) const {
   std::unique_ptr<SoundOutput> output;
@@ -191,16 +202,23 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
   }
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
+  talk::NobodyConfirms nobody;
+  MYNAH_TRY(const auto mind, open_mind(context, models, nobody));
   talk::ThreadWorkers workers;
   MYNAH_TRY(auto wakes, open_wake_ear(context, wake_, models, workers));
-  talk::Conversation conversation(parts_of(models, workers), settings(models.language));
+  talk::Conversation conversation(parts_of(models, *mind, workers), settings(models.language));
   talk::WakeGate gate(conversation, std::move(wakes), wake_.settings(models.mouth->rate_hz()));
   conversation.warm_up();
+  BesideTalk beside(*mind, conversation);
   FileTalk talk{.conversation = conversation,
                 .gate = gate,
                 .source = source,
                 .output = output.get(),
-                .tell = [&](const talk::TalkEvent& event) { printer.print(event); },
+                .tell =
+                    [&](const talk::TalkEvent& event) {
+                      beside.take(event);
+                      printer.print(event);
+                    },
                 .pace = real_time_ ? TalkPace::RealTime : TalkPace::AsNeeded};
   const Status talked = talk.run(context.stop);
   if (!talked) {
@@ -241,18 +259,24 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
   }
   TalkPrinter printer(context, timings_);
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
+  const bool has_screen = !context.json && context.in.is_terminal() && context.out.is_terminal();
+  KeyConfirm keys;
+  talk::NobodyConfirms nobody;
+  MYNAH_TRY(const auto mind,
+            open_mind(context, models, has_screen ? static_cast<talk::Confirm&>(keys) : nobody));
   talk::ThreadWorkers workers;
   MYNAH_TRY(auto wakes, open_wake_ear(context, wake_, models, workers));
   MYNAH_TRY(const auto stage, talk::EchoStage::create(kHeardHz, models.voice));
-  talk::TalkParts parts = parts_of(models, workers);
+  talk::TalkParts parts = parts_of(models, *mind, workers);
   parts.voice = stage->voice();
   talk::TalkSettings desk_settings = settings(models.language);
   desk_settings.interruption.hold = samples_of(parts.voice->frame_s());  // the stage has waited
   talk::Conversation conversation(parts, std::move(desk_settings));
   talk::WakeGate gate(conversation, std::move(wakes), wake_.settings(models.mouth->rate_hz()));
   conversation.warm_up();
+  BesideTalk beside(*mind, conversation);
   std::unique_ptr<TalkScreen> screen;
-  if (!context.json && context.in.is_terminal() && context.out.is_terminal()) {
+  if (has_screen) {
     MYNAH_TRY(screen, TalkScreen::open(STDIN_FILENO, context.out.descriptor()));
   }
   const bool shown = screen != nullptr;  // the screen has it all
@@ -261,10 +285,13 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
                  .device = *device,
                  .stage = *stage,
                  .screen = screen.get(),
+                 .confirm = &keys,
+                 .keeps = mind->memory() != nullptr,
                  .heard = heard.get(),
                  .said = said.get(),
                  .tell =
                      [&](const talk::TalkEvent& event) {
+                       beside.take(event);
                        if (!shown) {
                          printer.print(event);
                        }
@@ -294,6 +321,7 @@ Result<int> TalkCommand::run(Context& context) {
         {.microphone = microphone_, .loudspeaker = loudspeaker_, .server = {}});
   }
   // Before any model: a file that cannot be read is told at once.
+  MYNAH_TRY(tools_file_, tools_.read());
   std::unique_ptr<AudioSource> source;
   if (!wav_.empty()) {
     AudioOpenOptions audio;

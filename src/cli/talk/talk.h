@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "audio/source.h"
+#include "cli/chat/help_options.h"
 #include "cli/command/verb.h"
+#include "cli/talk/talk_mind.h"
 #include "cli/talk/talk_models.h"
 #include "cli/talk/talk_satellite.h"
 #include "cli/talk/talk_wake.h"
@@ -24,6 +27,10 @@ class TalkCommand : public Command {
   [[nodiscard]] Status check(const Context& context) const;
   // `language`: the code of the one that is spoken.
   [[nodiscard]] talk::TalkSettings settings(const std::string& language) const;
+  // What replies, with the tools and the memory that are wanted.
+  [[nodiscard]] Result<std::unique_ptr<TalkMind>> open_mind(Context& context,
+                                                            const TalkModels& models,
+                                                            talk::Confirm& confirm) const;
   // With a recording in place of the microphone.
   Result<int> talk_to_file(Context& context, AudioSource& source, TalkModels& models) const;
   // At this machine's microphone and loudspeaker; on the whole terminal where there is one.
@@ -39,6 +46,9 @@ class TalkCommand : public Command {
   SatelliteChoice satellite_;
   std::string keep_audio_;
   std::string system_;
+  MemoryOptions memory_;
+  ToolOptions tools_;
+  talk::ToolsFile tools_file_;
   int64_t most_tokens_ = 300;
   SamplingOptions sampling_{.temperature = 0.7F, .top_k = 40, .top_p = 0.95F, .min_p = 0.05F};
   std::optional<uint64_t> seed_;

@@ -93,6 +93,7 @@ Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish
                             "an instruct model (--model)",
                             chat->name));
   }
+  models.placer = chat->placer;
   models.mind = talk::local_mind(std::move(chat));
   MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
   MYNAH_TRY(models.language, language_code(*recognizer, wish.language));

@@ -32,6 +32,7 @@ struct TalkWish {
 // The organs on one placer, loaded and warm; kept as long as it lives.
 struct TalkModels {
   std::unique_ptr<engine::Engine> engine;
+  std::shared_ptr<place::Placer> placer;  // the engine's, for what is opened beside it
   std::shared_ptr<const VoiceDetector> voice;
   std::unique_ptr<talk::Ear> ear;
   std::shared_ptr<const WindowModel> hears;  // the ear's, which keeps it; null: none of this kind

@@ -2,12 +2,15 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/rounded.h"
+#include "cli/chat/shown_text.h"
 #include "speech/hearing.h"
+#include "talk/tools/tool.h"
 
 namespace mynah::cli {
 
@@ -17,9 +20,9 @@ using Json = nlohmann::ordered_json;
 using talk::TalkEvent;
 
 std::string_view name_of(TalkEvent::Kind kind) {
-  constexpr std::array<std::string_view, 11> kNames = {"voice", "draft", "heard",   "replies",
-                                                       "said",  "held",  "went_on", "fault",
-                                                       "moved", "woke",  "sleeps"};
+  constexpr std::array<std::string_view, 14> kNames = {
+      "voice", "draft", "heard", "replies", "said", "held",  "went_on",
+      "fault", "moved", "woke",  "sleeps",  "tool", "rings", "remark"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -45,11 +48,43 @@ Json json_of(const talk::OrganFacts& organ) {
       {"model", organ.model}, {"device", organ.place}, {"leaves_machine", organ.leaves_machine}};
 }
 
+// Of a tool, and of what is told of it.
+std::pair<std::string_view, std::string_view> names_of(talk::ToolNews::Kind kind) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {
+      {{"called", "arguments"},
+       {"asks", "shown"},
+       {"progress", "text"},
+       {"answered", "answer"},
+       {"not_run", "why"},
+       {"remark", "text"}}};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
+
+std::string tool_line(const talk::ToolNews& news) {
+  using Kind = talk::ToolNews::Kind;
+  constexpr size_t kShown = 200;  // bytes of what a tool answers: the rest is the model's
+  switch (news.kind) {
+    case Kind::Called:
+      return shown_text(fmt::format("[{} {}]", news.name, news.text));
+    case Kind::Asks:
+      return shown_text(fmt::format("[{} waits for a key]", news.text));
+    case Kind::Answered:
+      return shown_text(
+          fmt::format("[{} answered: {}]", news.name, talk::bounded_answer(news.text, kShown)));
+    case Kind::NotRun:
+      return shown_text(fmt::format("[{} was not run: {}]", news.name, news.text));
+    case Kind::Progress:
+    case Kind::Remark:
+      break;
+  }
+  return shown_text(fmt::format("[{}: {}]", news.name, news.text));
+}
 
 void TalkPrinter::print_organs(const talk::OrganFacts& ear, const talk::OrganFacts& mind,
                                const talk::OrganFacts& mouth) {
@@ -110,6 +145,12 @@ void TalkPrinter::print(const TalkEvent& event) {
     case TalkEvent::Kind::Moved:
       context_.say(fmt::format("{}: computes on {} now", name_of(*event.organ), event.text));
       break;
+    case TalkEvent::Kind::Tool:
+      context_.out.line(tool_line(*event.tool));
+      break;
+    case TalkEvent::Kind::Remark:
+      context_.say(shown_text(event.text));
+      break;
     default:
       break;
   }
@@ -141,6 +182,15 @@ void TalkPrinter::print_json(const TalkEvent& event) {
     case TalkEvent::Kind::Moved:
       json["organ"] = name_of(*event.organ);
       json["device"] = event.text;
+      break;
+    case TalkEvent::Kind::Tool:
+      json["name"] = event.tool->name;
+      json["state"] = names_of(event.tool->kind).first;
+      json[names_of(event.tool->kind).second] = event.tool->text;
+      break;
+    case TalkEvent::Kind::Rings:
+    case TalkEvent::Kind::Remark:
+      json["text"] = event.text;
       break;
     default:
       break;

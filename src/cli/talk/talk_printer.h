@@ -1,11 +1,16 @@
 // TalkPrinter: what happens in a conversation, as lines for people, or as JSON.
 #pragma once
 
+#include <string>
+
 #include "cli/command/verb.h"
 #include "talk/loop/talk_event.h"
 #include "talk/organs/organs.h"
 
 namespace mynah::cli {
+
+// What becomes of a tool, in a line for people.
+[[nodiscard]] std::string tool_line(const talk::ToolNews& news);
 
 class TalkPrinter {
  public:

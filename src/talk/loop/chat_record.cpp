@@ -70,6 +70,11 @@ void ChatRecord::add_assistant(const std::string& text) {
   }
 }
 
+void ChatRecord::end_turn(const ChatRequest::Json& messages) {
+  request_.messages.erase(request_.messages.size() - 1);
+  request_.messages.insert(request_.messages.end(), messages.begin(), messages.end());
+}
+
 ChatRequest ChatRecord::with_user(const std::string& text) const {
   ChatRequest request = request_;
   add_message(request.messages, "user", text);

@@ -23,6 +23,10 @@ class ChatRecord {
   // What of a reply was heard: nothing that was not played. "" is nothing.
   void add_assistant(const std::string& text);
 
+  // What became of the turn that was added last: its message as the model was told it, what was
+  // called meanwhile, and what of the reply was heard.
+  void end_turn(const ChatRequest::Json& messages);
+
   // Asks for a reply to what a user says now.
   [[nodiscard]] ChatRequest with_user(const std::string& text) const;
 

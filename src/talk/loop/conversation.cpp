@@ -82,6 +82,7 @@ void Conversation::step(std::span<const float> captured, std::vector<float>& pla
   }
   voice_failed_ = !heard;
   follow_turn();
+  follow_rings();
   play(captured.size(), played);
   follow_reply();
 }
@@ -100,7 +101,7 @@ void Conversation::stop_speaking() {
 
 bool Conversation::is_at_rest() const {
   const std::lock_guard lock(mutex_);
-  return !turn_ && !watch_.has_turn() && !speaking_ && !work_.any();
+  return !turn_ && !watch_.has_turn() && !speaking_ && rings_.empty() && !work_.any();
 }
 
 ChatRequest::Json Conversation::messages() const {
@@ -110,20 +111,6 @@ ChatRequest::Json Conversation::messages() const {
 
 void Conversation::tell(TalkEvent event) {
   events_.push_back(std::move(event));
-}
-
-void Conversation::fail_organ(OrganFault fault) {
-  tell({.kind = TalkEvent::Kind::Fault, .at = watch_.now(), .fault = std::move(fault)});
-}
-
-void Conversation::look_where(Organ organ) {
-  if (auto place = places_.moved(organ)) {
-    const std::lock_guard lock(mutex_);
-    tell({.kind = TalkEvent::Kind::Moved,
-          .at = watch_.now(),
-          .text = *std::move(place),
-          .organ = organ});
-  }
 }
 
 double Conversation::ms_since(int64_t sample) const {
@@ -447,12 +434,22 @@ void Conversation::follow_interruption() {
 
 void Conversation::stop_reply() {
   speaking_->cancel();
+  if (ringing_ && !speaking_->state().begun) {
+    rings_.push_front(*std::exchange(ringing_, std::nullopt));  // nobody has heard of it
+    speaking_.reset();
+    return;
+  }
   end_reply(true);
 }
 
 void Conversation::end_reply(bool interrupted) {
+  tell_tools();
   const std::string said = speaking_->played();
-  record_.add_assistant(said);
+  if (std::exchange(ringing_, std::nullopt)) {
+    record_.add_assistant(said);
+  } else {
+    record_.end_turn(speaking_->messages());
+  }
   tell({.kind = TalkEvent::Kind::Said,
         .at = watch_.now(),
         .text = said,
@@ -482,9 +479,14 @@ void Conversation::follow_reply() {
   if (auto fault = speaking_->take_fault()) {
     fail_organ(*std::move(fault));
   }
+  tell_tools();
   const SpokenReply::State state = speaking_->state();
   if (state.begun && !std::exchange(speaking_told_, true)) {
     first_sound_ = first_sound_.value_or(watch_.now());
+    if (ringing_) {
+      tell({.kind = TalkEvent::Kind::Rings, .at = watch_.now(), .text = ringing_->text});
+      return;
+    }
     speaking_times_.sound_ms = ms_since(speaking_since_);
     speaking_times_.reply = state.times;
     tell({.kind = TalkEvent::Kind::Replies, .at = watch_.now(), .times = speaking_times_});

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "talk/loop/chat_record.h"
 #include "talk/loop/counted_work.h"
 #include "talk/loop/place_watch.h"
+#include "talk/loop/repeater.h"
 #include "talk/loop/spoken_reply.h"
 #include "talk/loop/talk_event.h"
 #include "talk/loop/user_turn.h"
@@ -77,6 +79,12 @@ class Conversation {
   // The reply ends here, as if somebody had said "stop".
   void stop_speaking();
 
+  // Has a text of that language said, once, between two turns: as soon as nobody speaks.
+  void ring(std::string text, std::string language);
+
+  // Tells an event that is none of the organs'. Any thread may.
+  void remark(std::string text);
+
   // Whether something is computed that is waited for, or will be.
   [[nodiscard]] bool is_working() const { return work_.any(); }
 
@@ -107,6 +115,9 @@ class Conversation {
   void hear(int64_t until);
   // Where the voice ended that the turn is about.
   [[nodiscard]] int64_t voice_end() const;
+  void follow_rings();
+  // Tells what became of tools for the reply that is played.
+  void tell_tools();
   void ask_score();
   void take_heard(uint64_t number, Result<HeardText> heard, double ear_ms);
   void take_score(int64_t at, const Result<float>& score);
@@ -141,6 +152,16 @@ class Conversation {
   int64_t speaking_since_ = 0;  // where the voice ended that it replies to
   std::optional<int64_t> first_sound_;
   PlaceWatch places_;
+
+  // A text that is to be said, and its language.
+  struct Ring {
+    std::string text;
+    std::string language;
+  };
+
+  Repeater repeater_;
+  std::deque<Ring> rings_;
+  std::optional<Ring> ringing_;  // that `speaking_` is
   std::vector<TalkEvent> events_;
   uint64_t hearings_ = 0;
   int64_t owed_ = 0;  // samples of sound by the rates' ratio, times 16000

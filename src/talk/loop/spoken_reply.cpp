@@ -1,8 +1,11 @@
 #include "talk/loop/spoken_reply.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/ascii.h"
 
 namespace mynah::talk {
 
@@ -32,10 +35,14 @@ double silence_behind(SpokenPiece::Behind behind) {
   return usual.paragraph_silence_s;
 }
 
+// What a model is told of a call whose end nobody waited for.
+constexpr const char* kStoppedCall =
+    "error: stopped, as the user spoke; it may be done, so ask before it is called again";
+
 }  // namespace
 
 // Takes what the mind writes. Of thoughts and calls nothing is spoken.
-class SpokenReply::Teller final : public ChatObserver {
+class SpokenReply::Teller final : public TurnObserver {
  public:
   explicit Teller(SpokenReply& reply) : reply_(reply) {}
 
@@ -43,6 +50,27 @@ class SpokenReply::Teller final : public ChatObserver {
     thought_ += delta.said.reasoning.size();
     MYNAH_TRY_STATUS(reply_.take_text(delta.said.content));
     return thought_ > kMostThought ? reply_.break_off("thoughts", kMostThought) : Status();
+  }
+
+  [[nodiscard]] bool is_decided() const override {
+    const std::lock_guard lock(reply_.mutex_);
+    return reply_.released_;
+  }
+
+  void on_question(const std::string& text) override {
+    const std::lock_guard lock(reply_.mutex_);
+    reply_.request_.messages[reply_.question_at_]["content"] = text;
+  }
+
+  void on_message(const ChatRequest::Json& message) override {
+    const std::lock_guard lock(reply_.mutex_);
+    reply_.request_.messages.push_back(message);
+    reply_.said_until_.push_back(reply_.text_.size());
+  }
+
+  void on_tool(const ToolNews& news) override {
+    const std::lock_guard lock(reply_.mutex_);
+    reply_.tools_.push_back(news);
   }
 
  private:
@@ -64,34 +92,52 @@ class SpokenReply::Speaking final : public SpeechObserver {
   const SpokenPiece& piece_;
 };
 
-SpokenReply::SpokenReply(const Ways& ways, std::string language)
+SpokenReply::SpokenReply(const Ways& ways, ChatRequest request, std::string language)
     : mind_(ways.mind),
       mouth_(ways.mouth),
       work_(ways.work),
       language_(std::move(language)),
+      request_(std::move(request)),
+      question_at_(request_.messages.size() - 1),
       cutter_(language_),
       sound_(ways.mouth.rate_hz()),
       asked_(Clock::now()) {}
 
 std::shared_ptr<SpokenReply> SpokenReply::begin(const Ways& ways, ChatRequest request,
                                                 std::string language) {
-  auto reply = std::make_shared<SpokenReply>(ways, std::move(language));
-  ways.work.run(Organ::Mind, [reply, request = std::move(request)] { reply->write(request); });
+  auto reply = std::make_shared<SpokenReply>(ways, std::move(request), std::move(language));
+  reply->ask_mind();
   return reply;
+}
+
+void SpokenReply::ask_mind() {
+  work_.run(Organ::Mind, [reply = shared_from_this()] { reply->write(); });
 }
 
 double SpokenReply::ms_since(Clock::time_point then) const {
   return std::chrono::duration<double, std::milli>(Clock::now() - then).count();
 }
 
-void SpokenReply::write(const ChatRequest& request) {
+void SpokenReply::write() {
   if (stop_.stop_requested()) {
     return;
   }
   const std::stop_callback ends(stop_.get_token(), [this] { enough_.request_stop(); });
+  ChatRequest request;
+  {
+    const std::lock_guard lock(mutex_);
+    request = request_;
+  }
   Teller teller(*this);
-  const auto replied = mind_.reply(request, teller, enough_.get_token());
+  const auto replied = mind_.reply_in_turn(request, teller, enough_.get_token());
   const std::lock_guard lock(mutex_);
+  if (replied && request_.messages.back().contains("tool_calls")) {
+    waits_ = !released_;
+    if (released_) {
+      ask_mind();
+    }
+    return;
+  }
   written_ = true;
   if (!replied && !enough_.stop_requested()) {
     fault_ = OrganFault{.organ = Organ::Mind, .error = replied.error()};
@@ -203,6 +249,9 @@ void SpokenReply::cancel() {
 void SpokenReply::release() {
   const std::lock_guard lock(mutex_);
   released_ = true;
+  if (std::exchange(waits_, false)) {
+    ask_mind();
+  }
   speak_next();
 }
 
@@ -238,15 +287,57 @@ SpokenReply::State SpokenReply::state() const {
 
 std::string SpokenReply::played() const {
   const std::lock_guard lock(mutex_);
+  return played_text();
+}
+
+std::string SpokenReply::played_text() const {
   if (is_over() && !stop_.stop_requested()) {
     return text_;
   }
   return text_.substr(0, cutter_.reply_bytes(sound_.text_played()));
 }
 
+ChatRequest::Json SpokenReply::messages() const {
+  using Json = ChatRequest::Json;
+  const std::lock_guard lock(mutex_);
+  const std::string played = played_text();
+  size_t told = 0;  // bytes of what was played
+  const auto said_until = [&](size_t end) {
+    const size_t from = std::exchange(told, std::max(told, std::min(end, played.size())));
+    return played.substr(from, told - from);
+  };
+  Json messages = Json::array({request_.messages[question_at_]});
+  std::vector<Json> unanswered;
+  for (size_t i = 0; i < said_until_.size(); ++i) {
+    Json message = request_.messages[question_at_ + 1 + i];
+    if (message.contains("tool_calls")) {
+      message["content"] = trimmed(said_until(said_until_[i]));
+      unanswered.assign(message["tool_calls"].begin(), message["tool_calls"].end());
+    } else if (!unanswered.empty()) {
+      unanswered.erase(unanswered.begin());
+    }
+    messages.push_back(std::move(message));
+  }
+  for (const Json& call : unanswered) {
+    messages.push_back({{"role", "tool"},
+                        {"tool_call_id", call["id"]},
+                        {"name", call["function"]["name"]},
+                        {"content", kStoppedCall}});
+  }
+  if (std::string said = said_until(played.size()); !said.empty()) {
+    messages.push_back({{"role", "assistant"}, {"content", std::move(said)}});
+  }
+  return messages;
+}
+
 std::optional<OrganFault> SpokenReply::take_fault() {
   const std::lock_guard lock(mutex_);
   return std::exchange(fault_, std::nullopt);
+}
+
+std::vector<ToolNews> SpokenReply::take_tools() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(tools_, {});
 }
 
 }  // namespace mynah::talk

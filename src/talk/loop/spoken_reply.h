@@ -47,7 +47,7 @@ class SpokenReply final : public std::enable_shared_from_this<SpokenReply> {
   static std::shared_ptr<SpokenReply> begin(const Ways& ways, ChatRequest request,
                                             std::string language);
 
-  SpokenReply(const Ways& ways, std::string language);
+  SpokenReply(const Ways& ways, ChatRequest request, std::string language);
 
   // Nothing more is written or spoken of it.
   void cancel();
@@ -75,15 +75,24 @@ class SpokenReply final : public std::enable_shared_from_this<SpokenReply> {
   // What was written of it that was played, to the word; Markdown as it was written.
   [[nodiscard]] std::string played() const;
 
+  // Its part of the conversation: the question as the mind was told it, what was called for it and
+  // came of that, and what was played. Each call has an answer: one that was stopped says so.
+  [[nodiscard]] ChatRequest::Json messages() const;
+
   // What went wrong since it was asked last.
   [[nodiscard]] std::optional<OrganFault> take_fault();
+
+  // What became of tools since it was asked last.
+  [[nodiscard]] std::vector<ToolNews> take_tools();
 
  private:
   class Teller;
   class Speaking;
   using Clock = std::chrono::steady_clock;
 
-  void write(const ChatRequest& request);
+  void write();
+  // Has it written, or written on; wants the lock where others have the reply.
+  void ask_mind();
   Status take_text(std::string_view text);
   // It does not end: a fault, and what there is of it is spoken. The second wants the lock.
   Status break_off(std::string_view what, size_t most);
@@ -97,6 +106,8 @@ class SpokenReply final : public std::enable_shared_from_this<SpokenReply> {
   void end_piece(const SpokenPiece& piece, const Status& spoken);
   // Whether all of it was played; wants the lock.
   [[nodiscard]] bool is_over() const;
+  // As played(); wants the lock.
+  [[nodiscard]] std::string played_text() const;
   [[nodiscard]] double ms_since(Clock::time_point then) const;
 
   Mind& mind_;
@@ -107,6 +118,11 @@ class SpokenReply final : public std::enable_shared_from_this<SpokenReply> {
   std::stop_source enough_;  // of what the mind writes
 
   mutable std::mutex mutex_;
+  ChatRequest request_;             // with what was called so far
+  const size_t question_at_;        // in its messages
+  std::vector<size_t> said_until_;  // bytes of text_ before each message behind the question
+  bool waits_ = false;              // what is called is not run before the turn is decided
+  std::vector<ToolNews> tools_;
   std::string text_;
   ClauseCutter cutter_;
   RepetitionWatch repetition_;

@@ -32,6 +32,9 @@ struct TalkEvent {
     Moved,    // `organ` computes elsewhere now: its device failed, or was taken; `text` says where
     Woke,     // the wake word `text` was said, which ends at `at`: from there on it listens
     Sleeps,   // it listens for nothing but that word
+    Tool,     // what becomes of one that is called for the reply: `tool`
+    Rings,    // `text` is said, of which nobody spoke: a timer's
+    Remark,   // `text` is what people should know
   };
 
   Kind kind = Kind::Voice;
@@ -42,6 +45,7 @@ struct TalkEvent {
   TurnTimes times{};                  // Heard, Replies
   std::optional<OrganFault> fault{};  // Fault
   std::optional<Organ> organ{};       // Moved
+  std::optional<ToolNews> tool{};     // Tool
 };
 
 }  // namespace mynah::talk

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "chat/chat_request.h"
 #include "speech/synthesizer.h"
+#include "talk/organs/turn_observer.h"
 
 namespace mynah::talk {
 
@@ -61,6 +62,15 @@ class Mind {
   // network's; Cancelled once stop is requested. What was told before an error stays.
   [[nodiscard]] virtual Result<ChatReply> reply(const ChatRequest& request, ChatObserver& observer,
                                                 const std::stop_token& stop) = 0;
+
+  // The same in a conversation. Calls that may not be run before the turn is decided are told as a
+  // message, without answers, and the reply ends with them: asked again with that behind the
+  // request's messages, it runs them and goes on.
+  [[nodiscard]] virtual Result<ChatReply> reply_in_turn(const ChatRequest& request,
+                                                        TurnObserver& observer,
+                                                        const std::stop_token& stop) {
+    return reply(request, observer, stop);
+  }
 
   [[nodiscard]] virtual OrganFacts facts() const = 0;
 };

@@ -202,6 +202,7 @@ class ListFiles final : public Tool {
                      {"additionalProperties", false}},
       .origin = std::string(kOwnOrigin),
       .changes = false,
+      .unnoticed = true,
       .may_leave = false};
 };
 
@@ -239,6 +240,7 @@ class ReadFile final : public Tool {
            {"additionalProperties", false}},
       .origin = std::string(kOwnOrigin),
       .changes = false,
+      .unnoticed = true,
       .may_leave = false};
 };
 

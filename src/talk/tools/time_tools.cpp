@@ -50,6 +50,7 @@ std::shared_ptr<Tool> looking(std::string name, std::string description, ToolJso
                                              .parameters = std::move(parameters),
                                              .origin = std::string(kOwnOrigin),
                                              .changes = false,
+                                             .unnoticed = true,
                                              .may_leave = true},
                                    std::move(does));
 }

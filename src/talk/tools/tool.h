@@ -31,6 +31,9 @@ struct ToolFacts {
   ToolJson told = nullptr;
   // Whether it does more than to look: then it runs only once a key was pressed for that call.
   bool changes = true;
+  // Whether nobody notices that it ran: it asks nothing outside this program and its files, so that
+  // it may run for a reply that may be thrown away.
+  bool unnoticed = false;
   // Whether what it answers may be told a language model on another machine.
   bool may_leave = false;
 };
