@@ -41,6 +41,9 @@ DeskTalk::DeskTalk(const Parts& parts, bool push_to_talk)
   keys_ = push_to_talk ? "space: talk, and again when done   s: stop   r: repeat   m: mute   "
                          "q: quit"
                        : "s: stop   r: repeat   m: mute   q: quit";
+  for (const std::string& note : parts_.first_notes) {
+    add_line({.who = {}, .text = note});
+  }
 }
 
 Status DeskTalk::run(const std::stop_token& stop) {

@@ -22,14 +22,15 @@ namespace mynah::cli {
 class DeskTalk {
  public:
   struct Parts {
-    talk::Conversation& conversation;  // its detector is the stage's
-    talk::WakeGate& gate;              // before it
-    SoundDevice& device;               // of the mouth's rate
-    talk::EchoStage& stage;            // of kHeardHz
-    TalkScreen* screen = nullptr;      // null: there are no keys, `tell` and `note` are all
-    KeyConfirm* confirm = nullptr;     // what keys let tools do; null: nobody is asked
-    bool keeps = false;                // what is said is kept in a memory, which is shown
-    SoundOutput* heard = nullptr;      // what is kept of both sides; null: nothing
+    std::vector<std::string> first_notes{};  // that the screen shows from the beginning
+    talk::Conversation& conversation;        // its detector is the stage's
+    talk::WakeGate& gate;                    // before it
+    SoundDevice& device;                     // of the mouth's rate
+    talk::EchoStage& stage;                  // of kHeardHz
+    TalkScreen* screen = nullptr;            // null: there are no keys, `tell` and `note` are all
+    KeyConfirm* confirm = nullptr;           // what keys let tools do; null: nobody is asked
+    bool keeps = false;                      // what is said is kept in a memory, which is shown
+    SoundOutput* heard = nullptr;            // what is kept of both sides; null: nothing
     SoundOutput* said = nullptr;
     std::function<void(const talk::TalkEvent& event)> tell{};
     std::function<void(const std::string& note)> note{};  // what happens to the device

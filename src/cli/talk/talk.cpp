@@ -121,6 +121,7 @@ void TalkCommand::fields(Fields& fields) {
       .completes(Complete::Voices);
   fields.option("speed", "X", wish_.spoken.voice.speed, "0.25 to 4.");
   wish_.fields(fields);
+  wish_.services.fields(fields);
   fields.flag("timings", timings_, "Say on stderr how long each reply took.");
 }
 
@@ -128,11 +129,17 @@ std::string TalkCommand::details() const {
   return "What is heard and said is printed; with --json a line an event: organs, voice, draft, "
          "heard,\n"
          "replies (with times), said, held, went_on, fault, moved, woke, sleeps, tool, rings, "
-         "remark. at_s counts what was captured.\n\n" +
+         "remark. at_s counts what was captured.\n\n"
+         "--llm, --stt and --tts ask servers with OpenAI's API (another mynah, llama.cpp's, "
+         "Ollama,\n"
+         "vLLM, LM Studio, speaches, Kokoro-FastAPI, OpenAI): what is said or written goes there,\n"
+         "which is told. --model, --asr-model and --voice-model name models of these servers "
+         "then.\n\n" +
          device_details();
 }
 
 Status TalkCommand::check(const Context& context) const {
+  MYNAH_TRY_STATUS(wish_.services.check());
   const bool at_desk =
       !microphone_.empty() || !loudspeaker_.empty() || push_to_talk_ || !keep_audio_.empty();
   if (!wav_.empty() && at_desk) {
@@ -280,7 +287,9 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
     MYNAH_TRY(screen, TalkScreen::open(STDIN_FILENO, context.out.descriptor()));
   }
   const bool shown = screen != nullptr;  // the screen has it all
-  DeskTalk desk({.conversation = conversation,
+  DeskTalk desk({.first_notes = leaving_words(models.ear->facts(), models.mind->facts(),
+                                              models.mouth->facts()),
+                 .conversation = conversation,
                  .gate = gate,
                  .device = *device,
                  .stage = *stage,
@@ -332,7 +341,9 @@ Result<int> TalkCommand::run(Context& context) {
   MYNAH_TRY(TalkModels models, open_talk_models(context, wish_));
   MYNAH_TRY(const int code, source == nullptr ? talk_at_desk(context, models)
                                               : talk_to_file(context, *source, models));
-  MYNAH_TRY_STATUS(models.engine->placer().settle());
+  if (models.engine) {
+    MYNAH_TRY_STATUS(models.engine->placer().settle());
+  }
   return code;
 }
 

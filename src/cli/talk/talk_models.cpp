@@ -6,12 +6,16 @@
 
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
+#include "speech/languages.h"
 #include "speech/window_queue.h"
 #include "talk/turns/sounded_end.h"
+#include "text/languages.h"
 
 namespace mynah::cli {
 
 namespace {
+
+using Warm = engine::Engine::Warm;
 
 // Silence that ends a turn where nothing hears how it sounds.
 constexpr double kUsualPause_s = 0.7;
@@ -57,6 +61,56 @@ Status open_end(const Context& context, const TalkWish& wish, TalkModels& models
   return {};
 }
 
+// The organs that are wanted elsewhere.
+Status open_services(const Context& context, const TalkWish& wish, TalkModels& models) {
+  const TalkServices& services = wish.services;
+  if (services.mind.is_wanted()) {
+    MYNAH_TRY(models.mind, services.open_mind(context, wish.chat.model));
+  }
+  if (services.ear.is_wanted()) {
+    MYNAH_TRY(models.ear, services.open_ear(context, wish.hear.model));
+    const auto known = find_language(wish.language);
+    models.language =
+        known ? std::string(languages()[*known].code) : primary_language(wish.language);
+  }
+  if (services.mouth.is_wanted()) {
+    const VoiceSettings& voice = wish.spoken.voice;
+    MYNAH_TRY(models.mouth, services.open_mouth(context, wish.speak.model,
+                                                {.name = voice.voice, .speed = voice.speed}));
+  }
+  return {};
+}
+
+Status open_mind(const TalkWish& wish, TalkModels& models) {
+  MYNAH_TRY(auto chat, models.engine->chat(wish.chat, Warm::Yes));
+  if (!chat->chat->prompt().has_template()) {
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{} was not taught to converse: its file has no chat template; wanted "
+                            "an instruct model (--model)",
+                            chat->name));
+  }
+  models.placer = chat->placer;
+  models.mind = talk::local_mind(std::move(chat));
+  return {};
+}
+
+Status open_ear(const TalkWish& wish, TalkModels& models) {
+  MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
+  MYNAH_TRY(models.language, language_code(*recognizer, wish.language));
+  models.hears = recognizer->model;
+  MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer)));
+  return {};
+}
+
+Status open_mouth(const Context& context, const TalkWish& wish, TalkModels& models) {
+  engine::SynthesizerWish speak = wish.speak;
+  speak.voice = wish.spoken.voice.voice;
+  MYNAH_TRY(const engine::SpeakingModel model, engine::speaking_model(speak, context.environment));
+  MYNAH_TRY(auto synthesizer, models.engine->synthesizer(speak, model, Warm::Yes));
+  MYNAH_TRY(models.mouth, talk::local_mouth(std::move(synthesizer), wish.spoken));
+  return {};
+}
+
 }  // namespace
 
 void TalkWish::fields(Fields& fields) {
@@ -83,29 +137,23 @@ void TalkWish::fields(Fields& fields) {
 }
 
 Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish) {
-  using Warm = engine::Engine::Warm;
   TalkModels models;
-  MYNAH_TRY(models.engine, engine::Engine::create(wish.placement, surroundings_of(context)));
-  MYNAH_TRY(auto chat, models.engine->chat(wish.chat, Warm::Yes));
-  if (!chat->chat->prompt().has_template()) {
-    return fail(ErrorCode::Unsupported,
-                fmt::format("{} was not taught to converse: its file has no chat template; wanted "
-                            "an instruct model (--model)",
-                            chat->name));
+  // Those elsewhere first: who cannot be reached is told before anything is loaded.
+  MYNAH_TRY_STATUS(open_services(context, wish, models));
+  if (!wish.services.are_all()) {
+    MYNAH_TRY(models.engine, engine::Engine::create(wish.placement, surroundings_of(context)));
   }
-  models.placer = chat->placer;
-  models.mind = talk::local_mind(std::move(chat));
-  MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
-  MYNAH_TRY(models.language, language_code(*recognizer, wish.language));
-  models.hears = recognizer->model;
-  MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer)));
+  if (models.mind == nullptr) {
+    MYNAH_TRY_STATUS(open_mind(wish, models));
+  }
+  if (models.ear == nullptr) {
+    MYNAH_TRY_STATUS(open_ear(wish, models));
+  }
   MYNAH_TRY_STATUS(open_end(context, wish, models));
   MYNAH_TRY(models.voice, open_own_detector(context, wish.hear.vad_model));
-  engine::SynthesizerWish speak = wish.speak;
-  speak.voice = wish.spoken.voice.voice;
-  MYNAH_TRY(const engine::SpeakingModel model, engine::speaking_model(speak, context.environment));
-  MYNAH_TRY(auto synthesizer, models.engine->synthesizer(speak, model, Warm::Yes));
-  MYNAH_TRY(models.mouth, talk::local_mouth(std::move(synthesizer), wish.spoken));
+  if (models.mouth == nullptr) {
+    MYNAH_TRY_STATUS(open_mouth(context, wish, models));
+  }
   return models;
 }
 

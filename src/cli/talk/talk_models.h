@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cli/command/verb.h"
+#include "cli/talk/talk_services.h"
 #include "engine/turn_scorer.h"
 #include "speech/end_of_turn_rule.h"
 #include "speech/synthesizer.h"
@@ -25,14 +26,15 @@ struct TalkWish {
   std::string language;  // that is heard, by code or name; "": each turn's own
   Eagerness eagerness = Eagerness::Auto;
   std::optional<double> pause_s;  // silence that ends turns, however they sound
+  TalkServices services;
 
   void fields(Fields& fields);
 };
 
-// The organs on one placer, loaded and warm; kept as long as it lives.
+// The organs in this process on one placer, loaded and warm; kept as long as it lives.
 struct TalkModels {
-  std::unique_ptr<engine::Engine> engine;
-  std::shared_ptr<place::Placer> placer;  // the engine's, for what is opened beside it
+  std::unique_ptr<engine::Engine> engine;  // null: all are elsewhere
+  std::shared_ptr<place::Placer> placer;   // the engine's, for what is opened beside it
   std::shared_ptr<const VoiceDetector> voice;
   std::unique_ptr<talk::Ear> ear;
   std::shared_ptr<const WindowModel> hears;  // the ear's, which keeps it; null: none of this kind
@@ -43,8 +45,8 @@ struct TalkModels {
   std::unique_ptr<talk::EndRule> end;
 };
 
-// Refused as the engine refuses each of them, and a language that the model does not hear;
-// Unsupported for a language model without a chat template.
+// Refused as the engine or the services refuse each of them, and a language that the model does not
+// hear; Unsupported for a language model without a chat template.
 [[nodiscard]] Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish);
 
 }  // namespace mynah::cli

@@ -9,6 +9,7 @@
 
 #include "base/rounded.h"
 #include "cli/chat/shown_text.h"
+#include "cli/talk/talk_services.h"
 #include "speech/hearing.h"
 #include "talk/tools/tool.h"
 
@@ -96,14 +97,8 @@ void TalkPrinter::print_organs(const talk::OrganFacts& ear, const talk::OrganFac
     context_.out.flush();
     return;
   }
-  if (ear.leaves_machine) {
-    context_.say(fmt::format("what you say goes to {}", ear.place));
-  }
-  if (mind.leaves_machine) {
-    context_.say(fmt::format("the words of the conversation go to {}", mind.place));
-  }
-  if (mouth.leaves_machine) {
-    context_.say(fmt::format("the words of replies go to {}", mouth.place));
+  for (const std::string& line : leaving_words(ear, mind, mouth)) {
+    context_.say(line);
   }
 }
 
