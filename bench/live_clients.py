@@ -111,16 +111,16 @@ class Client:
 
 
 class Realtime(Client):
-    """A WebSocket of transcription."""
+    """A WebSocket; of transcription, unless `query` says otherwise."""
 
     @classmethod
-    async def open(cls, address, key=None):
+    async def open(cls, address, key=None, query="intent=transcription"):
         self = cls()
         parts = urllib.parse.urlsplit(address)
         await self.connect(parts.hostname, parts.port)
         allowed = f"Authorization: Bearer {key}\r\n" if key else ""
         self.writer.write(
-            f"GET /v1/realtime?intent=transcription HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{allowed}"
+            f"GET /v1/realtime?{query} HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{allowed}"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
         )
         head = await self.reader.readuntil(b"\r\n\r\n")

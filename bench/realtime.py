@@ -6,8 +6,10 @@
 - The same by Wyoming: from audio-stop, which is sent with the last of the sound, to the transcript, which must be the call's.
 - Many open sessions, some of whom speak: what a silent one costs in memory, with and without silence as sound; every turn must end
   where it does of a client alone, as no sound is dropped; how late the texts are, and how many are the same to the letter.
+- --talk: conversations alone, with SmolLM2 and Kokoro: from the end of the voice, and from input_audio_buffer.speech_stopped, to the
+  first sound of the reply, clip after clip, and how many replies had been begun before their turn was over.
 
-usage: realtime.py [--clips N] [--sessions N] [--speaking N] [--threads N] [--json]
+usage: realtime.py [--clips N] [--sessions N] [--speaking N] [--threads N] [--talk] [--json]
 """
 import argparse
 import asyncio
@@ -15,6 +17,7 @@ import json
 import statistics
 import sys
 import tempfile
+import time
 
 import live_clients
 import serve
@@ -104,6 +107,43 @@ async def many(address, process, work, options):
     }, waits, heard
 
 
+TALK = {"type": "session.update", "session": {"type": "realtime", "max_output_tokens": 60, "audio": {"output": {"voice": "af_heart"}}}}
+TALK_MOST_S = 8  # of a clip: questions are short
+
+
+async def answered(address, frames, counted):
+    """One turn, and its reply up to the first sound: ms from the voice's end, ms from when that is told, whether it was prepared."""
+    session = await Realtime.open(address, query="model=auto")
+    await session.send(live_clients.frame_of(TALK))
+    await session.until(lambda: session.told_of("session.updated"))
+    begin = time.perf_counter()
+    await session.say(frames)
+    await session.until(lambda: session.told_of("response.output_audio.delta"))
+    sound = next(at for at, event in session.told if event["type"] == "response.output_audio.delta")
+    stopped, end_ms = [(at, event["audio_end_ms"]) for at, event in session.told if event["type"] == live_clients.STOPPED and at < sound][-1]
+    await session.send(live_clients.frame_of({"type": "response.cancel"}))
+    await session.until(lambda: session.told_of("response.done"))
+    response = session.told_of("response.done")[-1]["response"]
+    await session.close()
+    if counted:
+        return 1e3 * (sound - begin) - end_ms, 1e3 * (sound - stopped), "mynah_prepared_ms" in response
+    return None
+
+
+def talks(address, options):
+    clips = [one for one in sorted(serve.clips(), key=lambda one: one[1]) if one[1] < TALK_MOST_S]
+    clips = clips[:: max(1, len(clips) // options.clips)][: options.clips]
+    work = [live_clients.frames_of(live_clients.sound_of(path, live_clients.REALTIME_RATE, 2 * SILENCE_S)) for path, _ in clips]
+    asyncio.run(answered(address, work[0], False))  # opens all models
+    from_voice, from_stop, prepared = zip(*[asyncio.run(answered(address, frames, True)) for frames in work])
+    return {
+        "conversations": len(work),
+        "end of the voice to the first sound, ms": serving.spread(from_voice),
+        "speech_stopped to the first sound, ms": serving.spread(from_stop),
+        "begun before the turn was over": sum(prepared),
+    }
+
+
 def measure(server, address, wyoming_port, options, folder):
     """The report; `server`: its process."""
     clips = sorted(serve.clips(), key=lambda one: one[1])[:: max(1, len(serve.clips()) // options.clips)][: options.clips]
@@ -134,9 +174,18 @@ def main():
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--speaking", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--talk", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if options.talk:
+            home = serving.home_with("kokoro", "kokoro-voices", "english-phonemes")
+            chat = f"{serving.WEIGHTS}/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+            server, address = serving.start(options.threads, home, "--chat-model", chat, "--voice-model", "kokoro", state=f"{folder}/state")
+            report = talks(address, options)
+            serving.end(server)
+            print(json.dumps(report, indent=None if options.json else 1))
+            return
         wyoming_port = serving.free_port()
         server, address = serving.start(options.threads, f"{folder}/home", "--no-share-texts", wyoming_port=wyoming_port)
         report = measure(server, address, wyoming_port, options, folder)
