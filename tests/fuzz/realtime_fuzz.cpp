@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   while (!left.empty()) {
     const std::string_view line = left.substr(0, left.find('\n'));
     left.remove_prefix(std::min(left.size(), line.size() + 1));
-    dialogue.take(line);
+    MYNAH_CHECK(dialogue.take(line), "nobody opens models elsewhere");
     const std::string told = outbox->take().bytes;
     MYNAH_CHECK(!told.empty() || may_be_silent(line), "every event is answered");
     if (reply && line.size() % 2 == 0) {
