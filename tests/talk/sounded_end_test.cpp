@@ -48,6 +48,14 @@ TEST(SoundedEnd, WhatSoundsEndedIsOverUnlessItsWordsAreNot) {
   EXPECT_FALSE(end.is_over(pause));
 }
 
+TEST(SoundedEnd, AVoiceThatFellIsOverWhereOneThatDidNotGoesOn) {
+  const SoundedEnd end = medium_end();
+  TurnPause pause{.silence_s = 0.3, .spoken_s = 1, .score = 0.5F, .fall_db = 12};
+  EXPECT_TRUE(end.is_over(pause));
+  pause.fall_db = 2;
+  EXPECT_FALSE(end.is_over(pause));
+}
+
 TEST(SoundedEnd, SilenceEndsWhatNeverSoundsEnded) {
   const SoundedEnd end = medium_end();
   const double longest_s = end_of_turn_rule(Eagerness::Medium).longest_silence_s;

@@ -193,7 +193,8 @@ void Conversation::follow_pause() {
   }
   TurnPause pause{.silence_s = seconds_of(silence),
                   .spoken_s = seconds_of(watch_.voiced()),
-                  .score = turn_->score};
+                  .score = turn_->score,
+                  .fall_db = watch_.fall_db()};
   if (heard_all()) {
     pause.clause = turn_->clause;
   }

@@ -19,6 +19,8 @@ struct TurnPause {
   std::optional<float> score;
   // What was heard of all that he said, as a clause; unknown: it is not heard yet.
   ClauseState clause = ClauseState::Unknown;
+  // How far his voice had fallen (TurnLevel::fall_db()); none: too little was said.
+  std::optional<double> fall_db = {};
 };
 
 class EndRule {

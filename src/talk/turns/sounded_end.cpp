@@ -15,7 +15,11 @@ Result<float> SoundedEnd::score(std::span<const float> samples, const std::stop_
 }
 
 bool SoundedEnd::is_over(const TurnPause& pause) const {
-  return rule_.end_at({.silence_s = pause.silence_s, .score = pause.score, .clause = pause.clause})
+  return rule_
+      .end_at({.silence_s = pause.silence_s,
+               .score = pause.score,
+               .clause = pause.clause,
+               .fall_db = pause.fall_db})
       .has_value();
 }
 

@@ -50,6 +50,9 @@ class VoiceWatch {
   // Seconds.
   [[nodiscard]] double faint_s() const { return is_voice() ? level_.faint_s() : 0; }
 
+  // How far the voice had fallen when it last was there (TurnLevel).
+  [[nodiscard]] std::optional<double> fall_db() const { return level_.fall_db(); }
+
   // Samples with a voice in them.
   [[nodiscard]] int64_t voiced() const { return turns_.spoken() - turn_->spoken_before; }
 
