@@ -12,12 +12,9 @@ namespace {
 
 constexpr size_t kLongestRun = 512;
 constexpr size_t kLeastTimes = 6;
-constexpr size_t kLeastBytes = 800;
 constexpr size_t kLeastLetters = 6;
-constexpr size_t kLeastBytesOfFew = 4000;
-constexpr size_t kTail = kLeastBytesOfFew;
+constexpr size_t kTimesOfFew = 5;  // the least bytes
 constexpr size_t kLookEach = 128;
-static_assert(kTail >= kLongestRun * kLeastTimes);
 
 // Different letters; a byte of a character beyond ASCII counts as one.
 size_t letters_in(std::string_view run) {
@@ -32,7 +29,7 @@ size_t letters_in(std::string_view run) {
 
 // Whether the text ends with one run again and again. The shortest period of each ending comes from
 // the longest border of it (Knuth, Morris and Pratt's failure function, of the text backwards).
-bool ends_repeating(std::string_view text) {
+bool ends_repeating(std::string_view text, size_t least) {
   const std::string backwards(text.rbegin(), text.rend());
   std::vector<size_t> border(backwards.size() + 1, 0);
   size_t known = 0;
@@ -46,13 +43,13 @@ bool ends_repeating(std::string_view text) {
     known += backwards[known] == next ? 1 : 0;
     border[length] = known;
     const size_t run = length - known;
-    if (run > kLongestRun || length < kLeastBytes || length < run * kLeastTimes) {
+    if (run > kLongestRun || length < least || length < run * kLeastTimes) {
       continue;
     }
     if (std::exchange(counted, run) != run) {
       letters = letters_in(text.substr(text.size() - run));
     }
-    if (letters >= kLeastLetters || length >= kLeastBytesOfFew) {
+    if (letters >= kLeastLetters || length >= kTimesOfFew * least) {
       return true;
     }
   }
@@ -71,8 +68,9 @@ bool RepetitionWatch::push(std::string_view text) {
     return false;
   }
   unseen_ = 0;
-  tail_.erase(0, tail_.size() - std::min(tail_.size(), kTail));
-  told_ = ends_repeating(tail_);
+  const size_t looked_at = std::max(kLongestRun * kLeastTimes, kTimesOfFew * least_);
+  tail_.erase(0, tail_.size() - std::min(tail_.size(), looked_at));
+  told_ = ends_repeating(tail_, least_);
   return told_;
 }
 

@@ -12,13 +12,17 @@ namespace mynah {
 // thousand. For the thread that takes the text.
 class RepetitionWatch {
  public:
+  // `least`: bytes that repeat, at least.
+  explicit RepetitionWatch(size_t least = 800) : least_(least) {}
+
   // Takes what was written next. True once, as soon as the text ends with a run of at most 512
-  // bytes that came 6 times in a row at least, in 800 bytes at least. A run of fewer than 6
-  // different letters (zeros of a table, a line of dashes, "| no | no |") must go on for 4000
-  // bytes: such are written on purpose.
+  // bytes that came 6 times in a row at least, in `least` bytes at least. A run of fewer than 6
+  // different letters (zeros of a table, a line of dashes, "| no | no |") must go on for five times
+  // as long: such are written on purpose.
   [[nodiscard]] bool push(std::string_view text);
 
  private:
+  size_t least_;
   std::string tail_;  // as much as is looked at
   size_t unseen_ = 0;
   bool told_ = false;

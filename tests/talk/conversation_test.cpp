@@ -37,6 +37,19 @@ TEST_F(TalkTest, ThePreparedReplySoundsAtTheMomentTheTurnIsOver) {
   EXPECT_TRUE(sounds(1.05, 1.2));
 }
 
+TEST_F(TalkTest, AReplyThatRepeatsItselfIsCutSoonerThanAWrittenOne) {
+  std::string loop;
+  for (int i = 0; i < 100; ++i) {
+    loop += "unremarked-";
+  }
+  mind_.answers = {loop + "."};
+  begin();
+  say("hello");
+  wait(20);
+  ASSERT_EQ(all(Kind::Said).size(), 1U);
+  EXPECT_LE(all(Kind::Said)[0].text.size(), 400U);
+}
+
 TEST_F(TalkTest, WhereSpeechGoesOnTheReplyIsToAllOfIt) {
   mind_.answers = {"Too early."};
   begin();

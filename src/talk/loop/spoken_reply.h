@@ -125,7 +125,8 @@ class SpokenReply final : public std::enable_shared_from_this<SpokenReply> {
   std::vector<ToolNews> tools_;
   std::string text_;
   ClauseCutter cutter_;
-  RepetitionWatch repetition_;
+  // Out loud nothing is a table: some 15 s of the same are enough.
+  RepetitionWatch repetition_{200};
   std::deque<SpokenPiece> pieces_;  // that are not spoken yet
   SpokenSound sound_;
   std::optional<SpokenPiece::Behind> behind_;  // the last piece, once it was spoken
