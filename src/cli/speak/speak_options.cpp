@@ -149,7 +149,7 @@ bool SoundOptions::is_m4b() const {
   return format ? *format == "m4b" || *format == "m4a" : named;
 }
 
-Result<SoundFormat> SoundOptions::format_of() const {
+Result<SoundFormat> SoundOptions::format_of(std::string_view or_else) const {
   if (!format) {
     const auto by_name = sound_format_of(out);
     std::error_code error;
@@ -157,11 +157,10 @@ Result<SoundFormat> SoundOptions::format_of() const {
                        !std::filesystem::is_directory(out, error) && !is_device_or_pipe(out) &&
                        !out.starts_with("/dev/");
     if (!by_name && named) {
-      return fail(
-          ErrorCode::Usage,
-          fmt::format("--out {}: cannot tell the format from the name; wanted a name that "
-                      "ends in .wav, .flac, .mp3, .opus, .aac, .pcm, .m4b or .m4a, or --format",
-                      out));
+      return fail(ErrorCode::Usage,
+                  fmt::format("--out {}: cannot tell the format from the name; wanted a name that "
+                              "ends in .wav, .flac, .mp3, .opus, .aac, .pcm, .m4b or .m4a{}",
+                              out, or_else));
     }
     return by_name.value_or(SoundFormat::Wav);
   }

@@ -54,8 +54,9 @@ struct SoundOptions {
   // A book in one file, AAC in MP4.
   [[nodiscard]] bool is_m4b() const;
 
-  // The format of what is written: as named, or by the name of the file.
-  [[nodiscard]] Result<SoundFormat> format_of() const;
+  // The format of what is written: as named, or by the name of the file. `or_else`: what a user is
+  // told beside the names that say one.
+  [[nodiscard]] Result<SoundFormat> format_of(std::string_view or_else = ", or --format") const;
 };
 
 }  // namespace mynah::cli

@@ -63,6 +63,7 @@ Status FileTalk::run(const std::stop_token& stop) {
   std::array<float, kFrame> captured{};
   std::vector<float> played;
   FrameClock clock;
+  Status broken;       // why the recording is over before its end
   int64_t behind = 0;  // samples since the recording's end
   while (behind < kMostBehind) {
     if (stop.stop_requested()) {
@@ -70,10 +71,16 @@ Status FileTalk::run(const std::stop_token& stop) {
       tell_events();
       return fail(ErrorCode::Cancelled, "stopped");
     }
-    MYNAH_TRY(const bool more, read_frame(source, captured));
+    // What was heard before a recording broke off is replied to.
+    const auto read = broken ? read_frame(source, captured) : Result<bool>(false);
+    if (!read) {
+      broken = std::unexpected(read.error());
+      captured.fill(0);
+    }
+    const bool more = read.value_or(false);
     behind = more ? 0 : behind + static_cast<int64_t>(kFrame);
     if (!more && gate.is_at_rest()) {
-      return {};
+      return broken;
     }
     played.clear();
     gate.step(captured, played);
@@ -85,7 +92,7 @@ Status FileTalk::run(const std::stop_token& stop) {
   }
   conversation.stop_speaking();
   tell_events();
-  return {};
+  return broken;
 }
 
 }  // namespace mynah::cli

@@ -31,11 +31,27 @@ namespace {
 constexpr double kLeastPause_s = 0.2;
 constexpr double kMostPause_s = 10;
 
-// By the name of what is written.
-Result<SoundFormat> format_of(const std::string& out) {
+// The smallest models of all organs: docs/talk.md says the same.
+constexpr std::string_view kEnglishPull = "mynah pull tiny.en silero hibari smollm2 smart-turn";
+
+// By the name of what is written; none: AAC in MP4, which is written as a whole.
+Result<std::optional<SoundFormat>> format_of(const std::string& out) {
   SoundOptions sound;
   sound.out = out;
-  return sound.format_of();
+  if (sound.is_m4b()) {
+    return std::nullopt;
+  }
+  return sound.format_of("");
+}
+
+Result<std::unique_ptr<SoundOutput>> open_out(const std::string& out, OutputStream& standard,
+                                              int rate_hz) {
+  if (out.empty()) {
+    return nullptr;
+  }
+  MYNAH_TRY(const auto format, format_of(out));
+  return format ? open_sound_output(out, standard, {.format = *format, .rate_hz = rate_hz})
+                : open_book_output(out, rate_hz);
 }
 
 talk::TalkParts parts_of(TalkModels& models, const TalkMind& mind, talk::Workers& workers) {
@@ -119,7 +135,7 @@ void TalkCommand::fields(Fields& fields) {
           "heard, one of its model's that does takes its place.")
       .shorter('v')
       .completes(Complete::Voices);
-  fields.option("speed", "X", wish_.spoken.voice.speed, "0.25 to 4.");
+  fields.option("speed", "X", wish_.spoken.voice.speed, "0.25 to 4.").within(0.25, 4);
   wish_.fields(fields);
   wish_.services.fields(fields);
   fields.flag("timings", timings_, "Say on stderr how long each reply took.");
@@ -201,13 +217,8 @@ Result<std::unique_ptr<TalkMind>> TalkCommand::open_mind(Context& context, const
 
 Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
                                       TalkModels& models) const {
-  std::unique_ptr<SoundOutput> output;
-  if (!out_.empty()) {
-    MYNAH_TRY(const SoundFormat format, format_of(out_));
-    MYNAH_TRY(output, open_sound_output(out_, context.out,
-                                        {.format = format, .rate_hz = models.mouth->rate_hz()}));
-  }
-  TalkPrinter printer(context, timings_);
+  MYNAH_TRY(const auto output, open_out(out_, context.out, models.mouth->rate_hz()));
+  TalkPrinter printer(context, {.timings = timings_, .sound_on_output = out_ == "-"});
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
   talk::NobodyConfirms nobody;
   MYNAH_TRY(const auto mind, open_mind(context, models, nobody));
@@ -232,7 +243,7 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
     if (output) {
       MYNAH_TRY(const auto kept, output->keep_part());
       if (kept) {
-        context.say(*kept);
+        context.say(fmt::format("it ended early: what was said is kept as {}", *kept));
       }
     }
     return context.stop.stop_requested() ? Result<int>(context.stopped_exit_code())
@@ -240,6 +251,9 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
   }
   if (output) {
     MYNAH_TRY_STATUS(output->finish());
+  }
+  if (!printer.any_words() && !context.json) {
+    context.say_of(wav_, "no speech found");
   }
   return printer.any_fault() ? 1 : 0;
 }
@@ -264,7 +278,7 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
     MYNAH_TRY(said, open_sound_output(keep_audio_ + "/said.wav", context.out,
                                       {.format = SoundFormat::Wav, .rate_hz = rate_hz}));
   }
-  TalkPrinter printer(context, timings_);
+  TalkPrinter printer(context, {.timings = timings_});
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
   const bool has_screen = !context.json && context.in.is_terminal() && context.out.is_terminal();
   KeyConfirm keys;
@@ -338,7 +352,13 @@ Result<int> TalkCommand::run(Context& context) {
     audio.stop = context.stop;
     MYNAH_TRY(source, open_audio(wav_, audio));
   }
-  MYNAH_TRY(TalkModels models, open_talk_models(context, wish_));
+  auto opened = open_talk_models(context, wish_);
+  if (!opened && opened.error().code == ErrorCode::Environment && !wish_.services.any()) {
+    Error error = std::move(opened).error();
+    error.message += "; a conversation in English wants: " + std::string(kEnglishPull);
+    return std::unexpected(std::move(error));
+  }
+  MYNAH_TRY(TalkModels models, std::move(opened));
   MYNAH_TRY(const int code, source == nullptr ? talk_at_desk(context, models)
                                               : talk_to_file(context, *source, models));
   if (models.engine) {

@@ -102,10 +102,19 @@ void TalkPrinter::print_organs(const talk::OrganFacts& ear, const talk::OrganFac
   }
 }
 
+void TalkPrinter::print_line(const std::string& line) {
+  if (options_.sound_on_output) {
+    context_.say(line);
+  } else {
+    context_.out.line(line);
+  }
+}
+
 void TalkPrinter::print(const TalkEvent& event) {
   if (event.fault) {
     any_fault_ = true;
   }
+  any_words_ = any_words_ || (event.kind == TalkEvent::Kind::Heard && !event.text.empty());
   if (context_.json) {
     print_json(event);
     return;
@@ -113,14 +122,14 @@ void TalkPrinter::print(const TalkEvent& event) {
   switch (event.kind) {
     case TalkEvent::Kind::Heard:
       if (!event.text.empty()) {
-        context_.out.line(fmt::format("you: {}", event.text));
+        print_line(fmt::format("you: {}", event.text));
       }
       break;
     case TalkEvent::Kind::Said:
-      context_.out.line(fmt::format("mynah: {}{}", event.text, event.interrupted ? " ..." : ""));
+      print_line(fmt::format("mynah: {}{}", event.text, event.interrupted ? " ..." : ""));
       break;
     case TalkEvent::Kind::Replies:
-      if (timings_) {
+      if (options_.timings) {
         context_.say(fmt::format(
             "{:.0f} ms from voice to voice: heard after {:.0f}, over after {:.0f}; hearing took "
             "{:.0f}, the first words {:.0f}, their sound {:.0f}",
@@ -141,7 +150,7 @@ void TalkPrinter::print(const TalkEvent& event) {
       context_.say(fmt::format("{}: computes on {} now", name_of(*event.organ), event.text));
       break;
     case TalkEvent::Kind::Tool:
-      context_.out.line(tool_line(*event.tool));
+      print_line(tool_line(*event.tool));
       break;
     case TalkEvent::Kind::Remark:
       context_.say(shown_text(event.text));

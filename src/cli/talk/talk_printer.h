@@ -14,8 +14,12 @@ namespace mynah::cli {
 
 class TalkPrinter {
  public:
-  // `timings`: for people, how long each reply took.
-  TalkPrinter(Context& context, bool timings) : context_(context), timings_(timings) {}
+  struct Options {
+    bool timings = false;          // for people, how long each reply took
+    bool sound_on_output = false;  // standard output is taken: words go to standard error
+  };
+
+  TalkPrinter(Context& context, const Options& options) : context_(context), options_(options) {}
 
   // Who converses, before all else: where each computes, and whether words leave the machine.
   void print_organs(const talk::OrganFacts& ear, const talk::OrganFacts& mind,
@@ -26,12 +30,19 @@ class TalkPrinter {
   // Whether an organ failed.
   [[nodiscard]] bool any_fault() const { return any_fault_; }
 
+  // Whether somebody was heard to say something.
+  [[nodiscard]] bool any_words() const { return any_words_; }
+
  private:
   void print_json(const talk::TalkEvent& event);
 
+  // A line for people.
+  void print_line(const std::string& line);
+
   Context& context_;
-  bool timings_;
+  Options options_;
   bool any_fault_ = false;
+  bool any_words_ = false;
 };
 
 }  // namespace mynah::cli

@@ -27,6 +27,10 @@ struct TalkServices {
 
   void fields(Fields& fields);
 
+  [[nodiscard]] bool any() const {
+    return mind.is_wanted() || ear.is_wanted() || mouth.is_wanted();
+  }
+
   [[nodiscard]] bool are_all() const {
     return mind.is_wanted() && ear.is_wanted() && mouth.is_wanted();
   }
