@@ -15,7 +15,7 @@ import wave
 from serving import CHAT_MODEL, Server, free_port, run_checks
 
 QUESTIONS = ["What is the capital of France?", "Tell me one thing about the sea."]
-SILENCE_S = 12  # in which a machine that is busy hears, replies and has spoken
+SILENCE_S = 40  # in which a machine that is busy, too, has heard, replied and spoken
 
 
 class Checks:

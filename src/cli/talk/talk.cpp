@@ -137,8 +137,8 @@ void TalkCommand::fields(Fields& fields) {
       .completes(Complete::Voices);
   fields.option("speed", "X", wish_.spoken.voice.speed, "0.25 to 4.").within(0.25, 4);
   wish_.fields(fields);
-  wish_.services.fields(fields);
   fields.flag("timings", timings_, "Say on stderr how long each reply took.");
+  wish_.services.fields(fields);
 }
 
 std::string TalkCommand::details() const {
