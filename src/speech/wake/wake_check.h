@@ -25,7 +25,7 @@ struct WakeVerdict {
   [[nodiscard]] bool is_word() const { return distance <= kMostDistance; }
 
   static constexpr double kFar = 2;
-  // Chosen on voices and files with even numbers (docs/wake.md).
+  // Chosen on the shared clips and 68 utterances of "Okay Nabu" (docs/wake.md).
   static constexpr double kMostDistance = 0.25;
   static constexpr double kToldHelps = 0.2;
 };
