@@ -231,14 +231,14 @@ bool reads_english(const SpeechModel& model, const std::string& voice,
 }
 
 // Words that a voice reads from letters cannot be given as phonemes.
-Status refuse_lexicon(const std::string& lexicon, std::string_view voice) {
-  if (lexicon.empty()) {
+Status refuse_lexicon(const SynthesizerWish& wish, std::string_view voice) {
+  if (wish.lexicon.empty() || wish.lexicon_if_taken) {
     return {};
   }
   return fail(ErrorCode::Usage,
               fmt::format("--lexicon {}: {} reads letters and takes no phonemes; wanted another "
                           "voice, such as those of `mynah pull kokoro`",
-                          lexicon, voice));
+                          wish.lexicon, voice));
 }
 
 }  // namespace
@@ -321,7 +321,7 @@ Result<OpenedSynthesizer> open_synthesizer(const SynthesizerWish& wish,
            .text = "no voice was pulled: using a built-in one, which sounds like a machine",
            .remedy = "'mynah pull kokoro' brings better ones"});
     }
-    MYNAH_TRY_STATUS(refuse_lexicon(wish.lexicon, "the built-in voice"));
+    MYNAH_TRY_STATUS(refuse_lexicon(wish, "the built-in voice"));
     return open_builtin("builtin: " + choice.why, std::move(choice.voice), wish.placement,
                         surroundings);
   }
@@ -361,7 +361,7 @@ Result<OpenedSynthesizer> open_synthesizer(const SynthesizerWish& wish,
   auto levels = std::make_shared<VoiceLevels>(store, model);
   if (!reads_by_lexicons(reading)) {
     if (reading.by == ReadBy::Letters) {
-      MYNAH_TRY_STATUS(refuse_lexicon(wish.lexicon, file.name));
+      MYNAH_TRY_STATUS(refuse_lexicon(wish, file.name));
     }
     opened.synthesizer = std::make_unique<Synthesizer>(
         std::move(loaded), own_phonemizers(file.name, reading, wish.lexicon), std::move(levels));

@@ -20,10 +20,11 @@ struct SynthesizerWish {
   std::string model = "auto";  // a name of the store or a path; auto: the best that is here
   std::string voice_config;    // of a Piper voice; "": beside it
   PlacementWish placement;
-  std::string lexicon;   // the user's own; "": none
-  std::string voice;     // that will be asked for; "": any
-  std::string language;  // the same
-  bool reads = false;    // a text will be read: what that needs is looked for before all else
+  std::string lexicon;            // the user's own; "": none
+  bool lexicon_if_taken = false;  // a voice that takes no phonemes speaks without it
+  std::string voice;              // that will be asked for; "": any
+  std::string language;           // the same
+  bool reads = false;  // a text will be read: what that needs is looked for before all else
 };
 
 // The synthesizer and what it stands on, in the order that they must be destroyed from the end.

@@ -36,16 +36,17 @@ inline constexpr int kHearingRate_hz = 16000;
 
 // One window to be written down.
 struct WindowTask {
-  std::span<const float> samples;    // 16 kHz mono, at most HearingFacts::longest_window_s
-  std::vector<std::string> prompts;  // that it is told: words to expect, text before the recording
-  std::vector<int32_t> previous;     // tokens of the segments before it; may be empty
-  std::string language;              // ISO 639-1 code; "": to be found out
-  std::vector<Segment> begun{};      // of a draft of it: the text begins with this, word by word
-  uint64_t seed = 0;                 // of what is drawn by chance
-  bool surely_speech = true;         // false: text that is in doubt itself is nobody's
-  bool alone = false;                // no window hears its end again: all of its text is kept
-  size_t job = 0;                    // whose window it is, and where in its recording it begins:
-  double begin_s = 0;                // for what is told of it, not for the text
+  std::span<const float> samples;       // 16 kHz mono, at most HearingFacts::longest_window_s
+  std::vector<std::string> prompts;     // that it is told: text before the recording
+  std::vector<int32_t> previous;        // tokens of the segments before it; may be empty
+  std::string language;                 // ISO 639-1 code; "": to be found out
+  std::vector<std::string> hotwords{};  // that are likelier, as they are written
+  std::vector<Segment> begun{};         // of a draft of it: the text begins with this, word by word
+  uint64_t seed = 0;                    // of what is drawn by chance
+  bool surely_speech = true;            // false: text that is in doubt itself is nobody's
+  bool alone = false;                   // no window hears its end again: all of its text is kept
+  size_t job = 0;                       // whose window it is, and where in its recording it begins:
+  double begin_s = 0;                   // for what is told of it, not for the text
   std::stop_token stop{};  // its own: it leaves its batch between two tokens, and its text means
                            // nothing
 
@@ -113,13 +114,14 @@ struct HearingFacts {
   std::vector<std::string> languages;  // ISO 639-1 codes that it writes; one at least
   double longest_window_s = 0;         // of a task
   double full_window_s = 0;            // that a full pass over a model of these sizes computes
-  bool wants_vad = false;      // hears what voice activity cut better than what the clock cuts
-  bool takes_prompt = false;   // is told what was said before
-  bool times_words = false;    // by itself: its segments come with their words, where those were
-                               // asked for, and need no mending
-  bool hears_together = true;  // several windows take less time than one after the other
-  bool knows_silence = true;   // writes little where nobody speaks: the detector may lean to speech
-  std::string note{};          // what users should know of its texts; "": nothing
+  bool wants_vad = false;       // hears what voice activity cut better than what the clock cuts
+  bool takes_prompt = false;    // is told what was said before
+  bool takes_hotwords = false;  // makes the words of WindowTask::hotwords likelier
+  bool times_words = false;     // by itself: its segments come with their words, where those were
+                                // asked for, and need no mending
+  bool hears_together = true;   // several windows take less time than one after the other
+  bool knows_silence = true;  // writes little where nobody speaks: the detector may lean to speech
+  std::string note{};         // what users should know of its texts; "": nothing
   ModelFacts sizes;
 
   [[nodiscard]] bool multilingual() const { return languages.size() > 1; }

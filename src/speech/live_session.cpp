@@ -183,6 +183,7 @@ WindowTask LiveSession::task_of(const Part& part) const {
           .prompts = prompted ? std::vector{cutting.initial_prompt} : std::vector<std::string>{},
           .previous = previous_,
           .language = told_language_.empty() ? part.language : told_language_,
+          .hotwords = cutting.hotwords,
           .begun = part.begun,
           .seed = options_.decoding.seed ^ static_cast<uint64_t>(part.turn.range.begin),
           .surely_speech = part.turn.surely_speech,

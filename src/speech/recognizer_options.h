@@ -41,7 +41,7 @@ struct CuttingOptions {
 
   std::string initial_prompt;
   bool carry_initial_prompt = false;
-  std::string hotwords;
+  std::vector<std::string> hotwords;  // to expect, as they are written (speech/hotwords.h)
   bool condition_on_previous_text = false;
   std::optional<double> hallucination_silence_s;
 };

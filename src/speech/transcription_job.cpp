@@ -237,9 +237,6 @@ void TranscriptionJob::stop_reading() {
 std::vector<std::string> TranscriptionJob::prompts() const {
   const CuttingOptions& cutting = options_.cutting;
   std::vector<std::string> texts;
-  if (!cutting.hotwords.empty()) {
-    texts.push_back(cutting.hotwords);
-  }
   if (!cutting.initial_prompt.empty() && (!begun_ || cutting.carry_initial_prompt)) {
     texts.push_back(cutting.initial_prompt);
   }
@@ -269,6 +266,7 @@ std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
         .prompts = prompts(),
         .previous = previous_,
         .language = language_,
+        .hotwords = options_.cutting.hotwords,
         .seed = options_.decoding.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek),
         .surely_speech = stretch.surely_speech,
         .job = static_cast<size_t>(number_),
@@ -433,6 +431,11 @@ Transcript TranscriptionJob::summary() const {
   transcript.model = facts().model;
   if (!facts().note.empty()) {
     transcript.notes.push_back(facts().note);
+  }
+  if (!options_.cutting.hotwords.empty() && !facts().takes_hotwords) {
+    transcript.notes.push_back(fmt::format(
+        "{} hears without hotwords: no word was made likelier; a model that can: mynah pull tiny",
+        facts().model));
   }
   if (decoded_again_ > 0) {
     transcript.explanations.push_back(

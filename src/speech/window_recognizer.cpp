@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "speech/hotwords.h"
 #include "speech/job_scheduler.h"
 #include "speech/live_session.h"
 #include "tensor/device_error.h"
@@ -10,6 +11,7 @@ namespace mynah {
 
 Status WindowRecognizer::check(const RecognizerOptions& options) const {
   MYNAH_TRY_STATUS(model_->header()->check(options.decoding));
+  MYNAH_TRY_STATUS(check_hotwords(options.cutting.hotwords));
   for (const ClipRange& clip : options.cutting.clips) {
     if (!(clip.start_s >= 0) || !(clip.end_s > clip.start_s)) {
       return fail(ErrorCode::InvalidInput,

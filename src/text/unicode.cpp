@@ -142,6 +142,10 @@ std::u32string to_lower(std::u32string_view text) {
   return lower;
 }
 
+char32_t to_title(char32_t letter) {
+  return static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(letter)));
+}
+
 std::u32string canonical_parts(char32_t code_point) {
   std::array<utf8proc_int32_t, 4> parts{};  // the longest there is (UAX 15)
   int bound_class = 0;

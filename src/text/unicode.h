@@ -38,6 +38,8 @@ inline constexpr int kGeneralCategories = 30;
 
 // Python's str.lower: one to one, but for U+0130 and a sigma that ends a word.
 [[nodiscard]] std::u32string to_lower(std::u32string_view text);
+// The letter that begins a name, of one code point: itself where there is none.
+[[nodiscard]] char32_t to_title(char32_t letter);
 
 [[nodiscard]] std::u32string nfkc(std::u32string_view text);
 [[nodiscard]] std::u32string nfkd(std::u32string_view text);

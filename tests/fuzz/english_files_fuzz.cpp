@@ -55,6 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (const auto own = UserLexicon::parse(text, "fuzz", static_cast<LexiconPhonemes>(size % 3))) {
     MYNAH_CHECK(own->size() <= size, "more words than bytes");
+    const auto words = lexicon_words(text, "fuzz");
+    MYNAH_CHECK(words && words->size() >= own->size(), "all words of a whole lexicon are heard");
   }
   return 0;
 }

@@ -91,8 +91,11 @@ Seeds answers() {
   const std::vector<float> sound{0, 0.5F, -0.5F};
   const std::vector<std::byte> state(12);
   const StageDevice card{.device = "cuda:0", .storage = DType::F16};
-  const WindowTask task{
-      .samples = sound, .prompts = {"names"}, .previous = {5, 7}, .language = "en"};
+  const WindowTask task{.samples = sound,
+                        .prompts = {"names"},
+                        .previous = {5, 7},
+                        .language = "en",
+                        .hotwords = {"Kaito"}};
   return {
       {"answer_error", seed(0, Error{ErrorCode::Device, "device lost"})},
       {"answer_open_detector",
@@ -189,6 +192,7 @@ Seeds questions() {
                         .prompts = {"names"},
                         .previous = {5, 7},
                         .language = "en",
+                        .hotwords = {"Kaito"},
                         .begun = some_text().segments};
   return {{"windows", seed('w', WindowsQuestion{.digest = std::string(64, 'a'),
                                                 .urgent = true,

@@ -112,7 +112,7 @@ TEST(RealtimeSettings, TakeWhatClientsSend) {
   EXPECT_EQ(hearing.model, "m");
   EXPECT_EQ(hearing.language, "en-GB");
   EXPECT_EQ(hearing.prompt, "p");
-  EXPECT_EQ(hearing.hotwords, "a, b");
+  EXPECT_EQ(hearing.hotwords, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(hearing.turns->threshold, 0.3);
   EXPECT_EQ(hearing.turns->silence_duration_ms, 350);
   EXPECT_EQ(hearing.turns->prefix_padding_ms, 300);

@@ -23,6 +23,7 @@ struct Asked {
   std::vector<double> windows_s;
   std::vector<std::string> languages;
   std::vector<std::vector<std::string>> prompts;
+  std::vector<std::vector<std::string>> hotwords;
 };
 
 class ParrotHeader final : public HearingHeader {
@@ -63,6 +64,7 @@ class ParrotDecoder final : public WindowDecoder {
       asked_.windows_s.push_back(task.duration_s());
       asked_.languages.push_back(task.language);
       asked_.prompts.push_back(task.prompts);
+      asked_.hotwords.push_back(task.hotwords);
       Segment segment;
       segment.end_s = task.duration_s();
       segment.text = " polly";
@@ -139,13 +141,15 @@ TEST_F(HearingTest, WindowsAreAsLongAsTheFamilyTakesThem) {
 
 TEST_F(HearingTest, PromptsAreToldAsTextAndTheInitialOneOnce) {
   RecognizerOptions options;
-  options.cutting.hotwords = "cracker";
+  options.cutting.hotwords = {"cracker", "Polly"};
   options.cutting.initial_prompt = "Polly wants a cracker.";
-  static_cast<void>(run(1000, {job(speech("a", 25))}, options));
-  EXPECT_THAT(
-      asked_.prompts,
-      testing::ElementsAre(testing::ElementsAre("cracker", "Polly wants a cracker."),
-                           testing::ElementsAre("cracker"), testing::ElementsAre("cracker")));
+  const auto heard = run(1000, {job(speech("a", 25))}, options);
+  EXPECT_THAT(asked_.prompts, testing::ElementsAre(testing::ElementsAre("Polly wants a cracker."),
+                                                   testing::IsEmpty(), testing::IsEmpty()));
+  EXPECT_THAT(asked_.hotwords, testing::Each(options.cutting.hotwords));
+  ASSERT_TRUE(heard.done_[0].has_value());
+  EXPECT_THAT(heard.done_[0]->notes,
+              testing::Contains(testing::HasSubstr("hears without hotwords")));
 }
 
 TEST_F(HearingTest, OptionsAreCheckedWithoutADecoder) {

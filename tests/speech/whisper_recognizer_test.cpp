@@ -31,7 +31,7 @@ TEST_F(WhisperRecognizerTest, EveryOptionOfDecodingRuns) {
   all.decoding.words = true;
   all.cutting.condition_on_previous_text = true;
   all.cutting.initial_prompt = "w300 w301";
-  all.cutting.hotwords = "w302";
+  all.cutting.hotwords = {"w302", "w303 w304"};
   all.cutting.carry_initial_prompt = true;
   all.decoding.whisper.repetition_penalty = 1.3F;
   all.decoding.whisper.no_repeat_ngram_size = 3;

@@ -69,14 +69,38 @@ TEST_F(OwnWords, have_endings_and_may_have_any_signs) {
 }
 
 TEST_F(OwnWords, say_on_which_line_what_is_wrong) {
-  EXPECT_THAT(error("a\tb\nword"), HasSubstr("own.txt, line 2: wanted a word, a tab"));
-  EXPECT_THAT(error("\n\nword\t"), HasSubstr("own.txt, line 3: wanted a word, a tab"));
+  EXPECT_THAT(error("a\tb\nword w"), HasSubstr("own.txt, line 2: wanted a word, a tab"));
+  EXPECT_THAT(error("\n\n\tword"), HasSubstr("own.txt, line 3: wanted a word, a tab"));
   EXPECT_THAT(error("two words\ta"), HasSubstr("line 1: wanted one word without a space"));
   EXPECT_THAT(error("a\tb\n#\na\tb"), HasSubstr("line 3: \"a\" has an entry above already"));
   EXPECT_THAT(error("a\tb\ncaf\xE9\tb"), HasSubstr("own.txt, line 2: wanted UTF-8"));
   EXPECT_THAT(error("a\t8"), HasSubstr("own.txt, line 1: wanted phonemes"));
   EXPECT_EQ(error(""), "none");
   EXPECT_EQ(error("\xEF\xBB\xBF# with a byte order mark\na\tb"), "none");
+}
+
+TEST_F(OwnWords, that_stand_alone_are_said_as_without_them) {
+  EXPECT_EQ(say("dog\ncat\t\nthe\tðˈi", "the dog"), "ðˈi dˈɔɡ");
+}
+
+TEST(LexiconWords, AreThoseOfAllLinesAsTheyAreWritten) {
+  const auto words =
+      lexicon_words("# names\nSiobhan\tʃɪˈvɔːn\n\nTadhg\r\n東京\nx-box\t8", "own.txt");
+  ASSERT_TRUE(words) << words.error().message;
+  EXPECT_EQ(*words, (std::vector<std::string>{"Siobhan", "Tadhg", "東京", "x-box"}));
+  EXPECT_EQ(lexicon_words("", "own.txt")->size(), 0U);
+  EXPECT_EQ(read_lexicon_words("")->size(), 0U) << "no file";
+}
+
+TEST(LexiconWords, SayOnWhichLineWhatIsWrong) {
+  const auto error = [](std::string_view text) {
+    const auto words = lexicon_words(text, "own.txt");
+    return words ? "none" : words.error().message;
+  };
+  EXPECT_THAT(error("a\nNew York"), HasSubstr("own.txt, line 2: wanted a word, a tab"));
+  EXPECT_THAT(error("a\n\na\tb"), HasSubstr("own.txt, line 3: \"a\" has an entry above"));
+  EXPECT_THAT(error("a\ncaf\xE9"), HasSubstr("own.txt, line 2: wanted UTF-8"));
+  EXPECT_FALSE(read_lexicon_words("/nowhere/own.txt"));
 }
 
 TEST_F(OwnWords, are_read_from_a_file_that_must_be_there) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,8 @@
 
 #include "base/nearest_name.h"
 #include "cli/hear/language_codes.h"
+#include "speech/hotwords.h"
+#include "text/phonemes/user_lexicon.h"
 
 namespace mynah::cli {
 
@@ -108,7 +111,12 @@ void RecognizerFlags::fields(Fields& fields) {
                 "Text before the recording: names, style.");
   fields.flag("carry-initial-prompt", cutting.carry_initial_prompt,
               "Give the initial prompt to every window, not the first alone.");
-  fields.option("hotwords", "WORDS", cutting.hotwords, "Words to expect, given to every window.");
+  fields.option("hotwords", "WORDS", hotwords,
+                "Words to expect, written so, with commas between them.");
+  fields
+      .option("lexicon", "FILE", lexicon,
+              "Your own words, the same file as for speaking: a word, or word, tab, phonemes.")
+      .completes(Complete::Files);
   fields.list("clip", "A-B", clips, "Only these parts of the recording: 75-90, 1:15-1:30.").once();
 
   fields.section("Decoding");
@@ -201,6 +209,9 @@ Result<RecognizerOptions> RecognizerFlags::finish() const {
       whisper.temperatures.push_back(temperature + temperature_increment * static_cast<float>(i));
     }
   }
+  cutting.hotwords = hotwords_in(hotwords);
+  MYNAH_TRY(std::vector<std::string> words, read_lexicon_words(lexicon));
+  std::ranges::move(words, std::back_inserter(cutting.hotwords));
   for (const std::string& clip : clips) {
     MYNAH_TRY(const ClipRange range, parse_clip(clip));
     cutting.clips.push_back(range);

@@ -20,6 +20,8 @@ struct RecognizerFlags {
   float temperature_increment = 0.2F;
   bool fallback = true;
   std::vector<std::string> clips;
+  std::string hotwords;
+  std::string lexicon;  // its file; "": none
 
   void fields(Fields& fields);
   void vad_fields(Fields& fields);

@@ -74,7 +74,8 @@ void vad_model_field(Fields& fields, std::string& model) {
 void lexicon_field(Fields& fields, std::string& file) {
   fields
       .option("lexicon", "FILE", file,
-              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
+              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA); a word alone is for "
+              "those that hear.")
       .completes(Complete::Files);
 }
 

@@ -123,6 +123,10 @@ void ServeCommand::fields(Fields& fields) {
               "The model that speaks; auto: whichever has the voice.")
       .completes(Complete::Models);
   fields
+      .option("lexicon", "FILE", options_.service.lexicon,
+              "Your own words, to hear and to say: lines of word, tab, phonemes (Kokoro's or IPA).")
+      .completes(Complete::Files);
+  fields
       .option("voice", "NAME", options_.service.voice,
               "The voice where a request names none that is here; empty: the best.")
       .completes(Complete::Voices);

@@ -10,6 +10,7 @@
 #include "speech/window_queue.h"
 #include "talk/turns/sounded_end.h"
 #include "text/languages.h"
+#include "text/phonemes/user_lexicon.h"
 
 namespace mynah::cli {
 
@@ -98,7 +99,8 @@ Status open_ear(const TalkWish& wish, TalkModels& models) {
   MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
   MYNAH_TRY(models.language, language_code(*recognizer, wish.language));
   models.hears = recognizer->model;
-  MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer)));
+  MYNAH_TRY(auto words, read_lexicon_words(wish.speak.lexicon));
+  MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer), {}, std::move(words)));
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mynah::whisper {
 namespace {
@@ -14,17 +15,28 @@ int64_t longest_prompt(std::span<const GenerateRequest> requests) {
   return static_cast<int64_t>(longest);
 }
 
-}  // namespace
-
-void Hypothesis::add(int32_t token, float log_probability, int32_t eot) {
-  sum_log_probability += log_probability;
-  if (token == eot) {
-    finished = true;
-    return;
+// What the model itself says of tokens whose logits had biases: log p = log p' - bias + log(Z' / Z)
+// with Z / Z' = 1 - sum of p' (1 - e^-bias) over the biased. Those that are not among the best have
+// next to no part in the sum.
+void without_biases(std::span<const int32_t> ids, std::span<float> log_probabilities,
+                    std::span<const TokenBias> biases) {
+  double gained = 0;
+  for (size_t k = 0; k < ids.size(); ++k) {
+    const auto bias = std::ranges::lower_bound(biases, ids[k], {}, &TokenBias::token);
+    if (bias != biases.end() && bias->token == ids[k] && std::isfinite(log_probabilities[k])) {
+      gained += std::exp(log_probabilities[k]) * -std::expm1(-bias->bias);
+      log_probabilities[k] -= bias->bias;
+    }
   }
-  tokens.push_back(token);
-  log_probabilities.push_back(log_probability);
+  // A sum of rounded numbers.
+  constexpr double kMost = 1 - 1e-6;
+  const auto all = static_cast<float>(std::log1p(-std::min(gained, kMost)));
+  for (float& value : log_probabilities) {
+    value -= all;
+  }
 }
+
+}  // namespace
 
 Batch::Batch(const Generator& generator, std::span<const GenerateRequest> requests,
              const GenerateOptions& options, const CrossCache& cross, int64_t group)
@@ -53,7 +65,7 @@ std::vector<Hypothesis> Batch::begin(Tensor& logits) {
     text.request = i;
     text.sequence = sequences_.admit(request.prompt, request.utterance);
     for (size_t k = 0; k < request.begun.size(); ++k) {
-      text.add(request.begun[k], request.begun_log_probabilities[k], generator_.special.eot);
+      grow(text, request.begun[k], request.begun_log_probabilities[k]);
       sequences_.append(text.sequence, request.begun[k]);
     }
     all.push_back(text.sequence);
@@ -104,34 +116,84 @@ void Batch::renew(std::span<const int64_t> before, std::span<Hypothesis> after) 
   }
 }
 
+void Batch::grow(Hypothesis& hypothesis, int32_t token, float log_probability) const {
+  if (const ContextGraph* const words = words_of(hypothesis); words != nullptr) {
+    hypothesis.bonus += words->step(hypothesis.word, token);
+  }
+  hypothesis.sum_log_probability += log_probability;
+  if (token == generator_.special.eot) {
+    hypothesis.finished = true;
+    return;
+  }
+  hypothesis.tokens.push_back(token);
+  hypothesis.log_probabilities.push_back(log_probability);
+}
+
+const ContextGraph* Batch::words_of(const Hypothesis& hypothesis) const {
+  return options_.sampling.temperature == 0.0F ? requests_[hypothesis.request].words : nullptr;
+}
+
+double Batch::score_with(const Hypothesis& hypothesis, int32_t token, float log_probability) const {
+  const double score = hypothesis.score() + log_probability;
+  const ContextGraph* const words = words_of(hypothesis);
+  if (words == nullptr) {
+    return score;
+  }
+  ContextGraph::State word = hypothesis.word;
+  return score + words->step(word, token);
+}
+
 Sampled Batch::step(std::span<const Hypothesis* const> hypotheses, int32_t top) {
-  const NextTokens next = next_tokens(hypotheses);
+  const Step step = plan(hypotheses);
   std::vector<int64_t> sequences;
   for (const Hypothesis* const hypothesis : hypotheses) {
     sequences_.append(hypothesis->sequence, hypothesis->tokens.back());
     sequences.push_back(hypothesis->sequence);
   }
-  Sampled sampled = sequences_.step(sequences, next.params(&generator_.rules.masks(), top));
+  Sampled sampled = sequences_.step(sequences, step.next.params(&generator_.rules.masks(), top));
   if (generator_.after_step) {
     generator_.after_step();
   }
+  step.take_off_biases(sampled, top);
   return sampled;
 }
 
-NextTokens Batch::next_tokens(std::span<const Hypothesis* const> hypotheses) const {
-  NextTokens next;
-  for (const Hypothesis* const hypothesis : hypotheses) {
-    next.add(generator_.rules.next(hypothesis->tokens), options_.sampling, hypothesis->tokens,
-             random_uniform(requests_[hypothesis->request].seed, hypothesis->sample,
-                            hypothesis->tokens.size()));
+Batch::Step Batch::plan(std::span<const Hypothesis* const> hypotheses) const {
+  Step step;
+  SamplingOptions sampling = options_.sampling;
+  std::vector<TokenBias> biases;
+  for (size_t row = 0; row < hypotheses.size(); ++row) {
+    const Hypothesis& hypothesis = *hypotheses[row];
+    const GenerateRequest& request = requests_[hypothesis.request];
+    biases.clear();
+    if (const ContextGraph* const words = words_of(hypothesis); words != nullptr) {
+      words->add_biases(hypothesis.word, biases);
+    }
+    sampling.logit_bias = biases;
+    step.next.add(generator_.rules.next(hypothesis.tokens), sampling, hypothesis.tokens,
+                  random_uniform(request.seed, hypothesis.sample, hypothesis.tokens.size()));
+    if (!biases.empty()) {
+      step.biased.emplace_back(row, biases);
+    }
   }
-  return next;
+  return step;
+}
+
+void Batch::Step::take_off_biases(Sampled& sampled, int32_t top) const {
+  const auto width = static_cast<size_t>(top);
+  for (const auto& [row, biases] : biased) {
+    without_biases(std::span(sampled.ids).subspan(row * width, width),
+                   std::span(sampled.log_probabilities).subspan(row * width, width), biases);
+  }
 }
 
 Sampled Batch::pick(const Tensor& logits, std::span<const Hypothesis* const> hypotheses,
                     int32_t top) const {
-  const NextTokens next = next_tokens(hypotheses);
-  return sample(generator_.backend, logits, next.params(&generator_.rules.masks(), top));
+  const Step step = plan(hypotheses);
+  Sampled sampled =
+      sample(generator_.backend, logits, step.next.params(&generator_.rules.masks(), top));
+  step.take_off_biases(sampled, top);
+  return sampled;
 }
 
 }  // namespace mynah::whisper

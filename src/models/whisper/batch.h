@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/whisper/generate.h"
@@ -18,9 +19,12 @@ struct Hypothesis {
   std::vector<int32_t> tokens;
   std::vector<float> log_probabilities;
   double sum_log_probability = 0;
-  bool finished = false;  // its <|endoftext|> came; it is not among the tokens
+  ContextGraph::State word{};  // of GenerateRequest::words
+  double bonus = 0;            // that its words earned
+  bool finished = false;       // its <|endoftext|> came; it is not among the tokens
 
-  void add(int32_t token, float log_probability, int32_t eot);
+  // What it is compared by with others of its length.
+  [[nodiscard]] double score() const { return sum_log_probability + bonus; }
 };
 
 class Batch {
@@ -40,8 +44,15 @@ class Batch {
 
   void let_go(const Hypothesis& hypothesis) { sequences_.evict(hypothesis.sequence); }
 
-  // The tokens that may come next, by the rules and the options' penalties. logits has a row a
-  // hypothesis.
+  // Its next token, with the log probability that the model gives it.
+  void grow(Hypothesis& hypothesis, int32_t token, float log_probability) const;
+  // score() of a hypothesis that grew so.
+  [[nodiscard]] double score_with(const Hypothesis& hypothesis, int32_t token,
+                                  float log_probability) const;
+
+  // The tokens that may come next, by the rules and the options' penalties, with the model's own
+  // log probabilities; those that go on within a word of the request's come before others as if
+  // they had their bonus. logits has a row a hypothesis.
   [[nodiscard]] Sampled pick(const Tensor& logits, std::span<const Hypothesis* const> hypotheses,
                              int32_t top) const;
   // Runs one token, the last, of each hypothesis, and picks the tokens that may come next.
@@ -51,6 +62,8 @@ class Batch {
   [[nodiscard]] bool is_stopped(size_t request) const {
     return requests_[request].stop.stop_requested();
   }
+
+  [[nodiscard]] bool has_words(size_t request) const { return requests_[request].words != nullptr; }
 
   [[nodiscard]] float no_speech_probability(size_t request) const { return no_speech_[request]; }
 
@@ -77,7 +90,18 @@ class Batch {
     const CrossCache& cross_;
   };
 
-  [[nodiscard]] NextTokens next_tokens(std::span<const Hypothesis* const> hypotheses) const;
+  // How the next tokens are sampled: rows by rule, and the biases that words gave some of them.
+  struct Step {
+    NextTokens next;
+    std::vector<std::pair<size_t, std::vector<TokenBias>>> biased;
+
+    // Leaves the model's own log probabilities.
+    void take_off_biases(Sampled& sampled, int32_t top) const;
+  };
+
+  // What is drawn by chance is in doubt already, and names would win among the samples.
+  [[nodiscard]] const ContextGraph* words_of(const Hypothesis& hypothesis) const;
+  [[nodiscard]] Step plan(std::span<const Hypothesis* const> hypotheses) const;
 
   const Generator& generator_;
   std::span<const GenerateRequest> requests_;

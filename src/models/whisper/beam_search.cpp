@@ -15,6 +15,13 @@ struct Candidate {
   double score = 0;
 };
 
+// So many more tokens are looked at for one that begins a word: what is further behind is less
+// likely than kBegunGap allows.
+constexpr size_t kLookedAtForWords = 24;
+
+// Behind the score of the best beam: what a word earns when it is complete.
+constexpr double kBegunGap = 8;
+
 struct Search {
   std::vector<Hypothesis> beams;     // running, best first
   std::vector<Hypothesis> finished;  // best first within each step
@@ -22,8 +29,8 @@ struct Search {
 };
 
 // The candidates of one request, the likeliest first; equal ones in the order of the beams.
-std::vector<Candidate> candidates_of(const Search& search, const Sampled& picked, size_t first_row,
-                                     size_t top) {
+std::vector<Candidate> candidates_of(const Batch& batch, const Search& search,
+                                     const Sampled& picked, size_t first_row, size_t top) {
   std::vector<Candidate> candidates;
   for (size_t beam = 0; beam < search.beams.size(); ++beam) {
     for (size_t k = 0; k < top; ++k) {
@@ -32,30 +39,40 @@ std::vector<Candidate> candidates_of(const Search& search, const Sampled& picked
       if (std::isinf(log_probability)) {
         continue;  // fewer tokens are allowed than were asked for
       }
-      candidates.push_back({.beam = beam,
-                            .token = picked.ids[at],
-                            .log_probability = log_probability,
-                            .score = search.beams[beam].sum_log_probability + log_probability});
+      candidates.push_back(
+          {.beam = beam,
+           .token = picked.ids[at],
+           .log_probability = log_probability,
+           .score = batch.score_with(search.beams[beam], picked.ids[at], log_probability)});
     }
   }
   std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::score);
   return candidates;
 }
 
-// Takes the best `beam_size` that go on; those that end before them are finished.
-void advance(Search& search, std::span<const Candidate> candidates, size_t beam_size,
-             size_t max_finished, int32_t eot) {
+// Whether a beam that is not among the best may still become a word that is expected: how likely
+// that is shows with its last tokens.
+bool may_be_a_word(const Hypothesis& beam, double best) {
+  return beam.word.held > 0 && beam.score() > best - kBegunGap;
+}
+
+// Takes the best `beam_size` that go on, and some besides that have begun a word; those that end
+// before them are finished.
+void advance(const Batch& batch, Search& search, std::span<const Candidate> candidates,
+             size_t beam_size, size_t max_finished) {
   std::vector<Hypothesis> grown;
+  const size_t most = beam_size + (batch.has_words(search.beams.front().request) ? kBegunBeams : 0);
   for (const Candidate& candidate : candidates) {
-    if (grown.size() == beam_size) {
+    if (grown.size() == most) {
       break;
     }
+    const bool among_best = grown.size() < beam_size;
     Hypothesis next = search.beams[candidate.beam];
-    next.add(candidate.token, candidate.log_probability, eot);
-    if (!next.finished) {
-      grown.push_back(std::move(next));
-    } else if (search.finished.size() < max_finished) {
+    batch.grow(next, candidate.token, candidate.log_probability);
+    if (next.finished && among_best && search.finished.size() < max_finished) {
       search.finished.push_back(std::move(next));
+    } else if (!next.finished && (among_best || may_be_a_word(next, grown.front().score()))) {
+      grown.push_back(std::move(next));
     }
   }
   search.beams = std::move(grown);
@@ -64,15 +81,16 @@ void advance(Search& search, std::span<const Candidate> candidates, size_t beam_
 
 }  // namespace
 
-std::vector<Hypothesis> beam_search(const Generator& generator, Batch& batch,
-                                    const GenerateOptions& options, const std::stop_token& stop) {
+std::vector<Hypothesis> beam_search(Batch& batch, const GenerateOptions& options,
+                                    const std::stop_token& stop) {
   const auto beam_size = static_cast<size_t>(options.beam_size);
   const auto max_finished = static_cast<size_t>(
       std::max(1L, std::lround(static_cast<float>(options.beam_size) * options.patience)));
-  const size_t top = beam_size + 1;
+  size_t top = beam_size + 1;
   Tensor logits;
   std::vector<Search> searches;
   for (Hypothesis& text : batch.begin(logits)) {
+    top = batch.has_words(text.request) ? beam_size + 1 + kLookedAtForWords : top;
     searches.push_back({.beams = {std::move(text)}, .finished = {}});
   }
   std::vector<const Hypothesis*> next;
@@ -94,8 +112,8 @@ std::vector<Hypothesis> beam_search(const Generator& generator, Batch& batch,
       for (const Hypothesis& beam : search.beams) {
         before.push_back(beam.sequence);
       }
-      advance(search, candidates_of(search, picked, row, top), beam_size, max_finished,
-              generator.special.eot);
+      advance(batch, search, candidates_of(batch, search, picked, row, top), beam_size,
+              max_finished);
       row += before.size();
       if (!search.done && (std::ssize(search.beams[0].tokens) >= batch.room(request) ||
                            batch.is_stopped(request))) {

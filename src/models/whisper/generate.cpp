@@ -44,7 +44,7 @@ std::vector<Hypothesis> take_samples(const Generator& generator, Batch& batch, s
     size_t kept = 0;
     for (size_t i = 0; i < running.size(); ++i) {
       Hypothesis& hypothesis = all[static_cast<size_t>(running[i] - all.data())];
-      hypothesis.add(picked.ids[i], picked.log_probabilities[i], generator.special.eot);
+      batch.grow(hypothesis, picked.ids[i], picked.log_probabilities[i]);
       if (!hypothesis.finished && std::ssize(hypothesis.tokens) < batch.room(hypothesis.request) &&
           !batch.is_stopped(hypothesis.request)) {
         running[kept++] = running[i];
@@ -64,7 +64,7 @@ std::vector<Hypothesis> take_samples(const Generator& generator, Batch& batch, s
 
 double rank_score(const Hypothesis& hypothesis, float length_penalty) {
   const double length = std::max<double>(1.0, static_cast<double>(hypothesis.tokens.size()));
-  return hypothesis.sum_log_probability / std::pow(length, length_penalty);
+  return (hypothesis.score() - hypothesis.word.held) / std::pow(length, length_penalty);
 }
 
 std::vector<Generated> Generator::run(std::span<const GenerateRequest> requests,
@@ -75,11 +75,16 @@ std::vector<Generated> Generator::run(std::span<const GenerateRequest> requests,
     return results;
   }
   const bool likeliest = options.sampling.temperature == 0.0F;
-  const bool beams = likeliest && options.beam_size > 1;
-  const int group = beams ? options.beam_size : likeliest ? 1 : std::max(1, options.best_of);
+  const bool words = std::ranges::any_of(
+      requests, [](const GenerateRequest& request) { return request.words != nullptr; });
+  const bool beams = likeliest && (options.beam_size > 1 || words);
+  const int group = beams && words ? std::max(1, options.beam_size) + kBegunBeams
+                    : beams        ? options.beam_size
+                    : likeliest    ? 1
+                                   : std::max(1, options.best_of);
   Batch batch(*this, requests, options, cross, group);
   const std::vector<Hypothesis> candidates =
-      beams ? beam_search(*this, batch, options, stop)
+      beams ? beam_search(batch, options, stop)
             : take_samples(*this, batch, static_cast<size_t>(group), stop);
   for (size_t request = 0; request < requests.size(); ++request) {
     const Hypothesis* best = nullptr;

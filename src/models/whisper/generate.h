@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "models/whisper/context_graph.h"
 #include "models/whisper/decoder.h"
 #include "models/whisper/rules.h"
 #include "nn/decode/sampling.h"
@@ -23,6 +24,8 @@ struct GenerateRequest {
   // GenerateOptions::max_new_tokens; and how likely each of them was.
   std::vector<int32_t> begun{};
   std::vector<float> begun_log_probabilities{};
+  // Words that are likelier than the model says, where tokens are not drawn; null: none.
+  const ContextGraph* words = nullptr;
   uint64_t seed = 0;       // of its samples, whatever its neighbours
   std::stop_token stop{};  // its own: it ends between two tokens
 };

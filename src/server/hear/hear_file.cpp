@@ -133,15 +133,22 @@ Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio) {
   return source->duration_s().value_or(0);
 }
 
+void expect_words(const Hearing& hearing, RecognizerOptions& options) {
+  std::vector<std::string>& words = options.cutting.hotwords;
+  words.insert(words.end(), hearing.hotwords->begin(), hearing.hotwords->end());
+}
+
 void hear(const RecognizerJob& recording, const RecognizerOptions& options, const Hearing& hearing,
           RecognizerObserver& observer, const std::stop_token& stop) {
+  RecognizerOptions how = options;
+  expect_words(hearing, how);
   CountedHearing counted(observer, *hearing.metrics);
   const RecognizerJob read{
       .name = recording.name, .open = [&]() -> Result<std::unique_ptr<AudioSource>> {
         MYNAH_TRY(auto source, recording.open());
         return std::make_unique<CountedSource>(std::move(source), counted.read_s());
       }};
-  hearing.lease->recognizer->run({&read, 1}, options, counted, stop);
+  hearing.lease->recognizer->run({&read, 1}, how, counted, stop);
 }
 
 void hear_file(const FormFile& file, const AudioOpenOptions& audio,

@@ -37,7 +37,11 @@ class WholeTranscript final : public RecognizerObserver {
 // Its seconds; 0: not known before it was read.
 [[nodiscard]] Result<double> length_of(const FormFile& file, const AudioOpenOptions& audio);
 
-// Hears a recording from this thread as `options` say, and counts it.
+// Words of the server's lexicon are expected besides those that the options have.
+void expect_words(const Hearing& hearing, RecognizerOptions& options);
+
+// Hears a recording from this thread as `options` say, and counts it. Words of the server's lexicon
+// are expected besides.
 void hear(const RecognizerJob& recording, const RecognizerOptions& options, const Hearing& hearing,
           RecognizerObserver& observer, const std::stop_token& stop);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "server/http/form.h"
 #include "server/http/json_text.h"
+#include "speech/hotwords.h"
 
 namespace mynah::server {
 namespace {
@@ -135,10 +137,9 @@ std::expected<TranscriptionRequest, FieldError> parse_transcription(const Body& 
     decoding.language = languages.front();
   }
   cutting.initial_prompt = form.text("prompt");
-  for (const std::string_view field : {"hotwords", "keywords"}) {
-    for (const std::string& word : form.texts(field)) {
-      cutting.hotwords += (cutting.hotwords.empty() ? "" : ", ") + word;
-    }
+  cutting.hotwords = form.texts("keywords");
+  for (const std::string& words : form.texts("hotwords")) {
+    std::ranges::move(hotwords_in(words), std::back_inserter(cutting.hotwords));
   }
   if (const double temperature = form.number("temperature", 0); temperature > 0) {
     // 0 is the default: what is doubtful is tried again at higher ones.

@@ -17,6 +17,7 @@
 #include "speech/synthesizer.h"
 #include "speech/window_model.h"
 #include "store/families.h"
+#include "text/phonemes/user_lexicon.h"
 
 namespace mynah::server {
 namespace {
@@ -61,8 +62,9 @@ std::string state_of_models(const Store& store) {
 }  // namespace
 
 Service::Service(ServiceOptions options, engine::Surroundings surroundings,
-                 std::unique_ptr<engine::Engine> engine)
+                 std::unique_ptr<engine::Engine> engine, std::vector<std::string> hotwords)
     : options_(std::move(options)),
+      hotwords_(std::move(hotwords)),
       surroundings_(std::move(surroundings)),
       engine_(std::move(engine)),
       default_(options_.model) {}
@@ -70,10 +72,11 @@ Service::Service(ServiceOptions options, engine::Surroundings surroundings,
 Result<std::unique_ptr<Service>> Service::create(ServiceOptions options,
                                                  engine::Surroundings surroundings) {
   MYNAH_TRY_STATUS(check_named_models(options, surroundings.environment));
+  MYNAH_TRY(std::vector<std::string> hotwords, read_lexicon_words(options.lexicon));
   MYNAH_TRY(auto engine, engine::Engine::create(options.placement, surroundings));
   note_missing_models(options, surroundings);
-  return std::unique_ptr<Service>(
-      new Service(std::move(options), std::move(surroundings), std::move(engine)));
+  return std::unique_ptr<Service>(new Service(std::move(options), std::move(surroundings),
+                                              std::move(engine), std::move(hotwords)));
 }
 
 std::string Service::meant_by(const std::string& name) const {
@@ -119,6 +122,7 @@ Result<Hearing> Service::open_model(std::string meant) {
   return Hearing{.lease = std::move(lease),
                  .name = std::move(called),
                  .under_way = &under_way_,
+                 .hotwords = &hotwords_,
                  .metrics = &metrics_};
 }
 
@@ -254,8 +258,7 @@ Status Service::load(const std::string& name) {
   engine::SynthesizerWish wish;
   wish.model = model->name;
   wish.reads = true;
-  MYNAH_TRY(const auto chosen, engine::speaking_model(wish, surroundings_.environment));
-  MYNAH_TRY(const auto lease, engine_->synthesizer(wish, chosen, engine::Engine::Warm::Yes));
+  MYNAH_TRY(const Speaking speaking, open_voice(std::move(wish)));
   return {};
 }
 
@@ -329,7 +332,7 @@ Result<Speaking> Service::speaking_of(const std::string& digest) {
   engine::SynthesizerWish wish;
   wish.model = std::move(file.meant);
   wish.reads = true;
-  return open_voice(wish);
+  return open_voice(std::move(wish));
 }
 
 Status Service::take_as_default(const std::string& name) {
@@ -441,7 +444,7 @@ Result<Speaking> Service::speaking_by(const std::string& model, const std::strin
   wish.language = language;
   wish.reads = true;
   wish.voice = voice;
-  return open_voice(wish);
+  return open_voice(std::move(wish));
 }
 
 Result<engine::SpeakingModel> Service::chosen_voice(const engine::SynthesizerWish& wish) {
@@ -468,7 +471,9 @@ Result<engine::SpeakingModel> Service::chosen_voice(const engine::SynthesizerWis
   return chosen;
 }
 
-Result<Speaking> Service::open_voice(const engine::SynthesizerWish& wish) {
+Result<Speaking> Service::open_voice(engine::SynthesizerWish wish) {
+  wish.lexicon = options_.lexicon;
+  wish.lexicon_if_taken = true;
   auto model = chosen_voice(wish);
   if (!model) {
     Error error = std::move(model).error();

@@ -32,8 +32,9 @@ struct HearingModel {
 struct Hearing {
   engine::Leases<engine::OpenedRecognizer>::Lease lease;
   std::string name;
-  bool model_passed_over = false;         // the one that was asked for is not here
-  std::atomic<int>* under_way = nullptr;  // how many recordings are being heard
+  bool model_passed_over = false;                      // the one that was asked for is not here
+  std::atomic<int>* under_way = nullptr;               // how many recordings are being heard
+  const std::vector<std::string>* hotwords = nullptr;  // that whoever is heard may say; never null
   Metrics* metrics = nullptr;
 };
 
@@ -149,7 +150,7 @@ class Service {
 
  private:
   Service(ServiceOptions options, engine::Surroundings surroundings,
-          std::unique_ptr<engine::Engine> engine);
+          std::unique_ptr<engine::Engine> engine, std::vector<std::string> hotwords);
 
   // What stands for that name among the options' aliases, or itself.
   [[nodiscard]] std::string aliased(const std::string& name) const;
@@ -161,7 +162,7 @@ class Service {
                                              const std::string& language);
   // The model that is called so in the store, or by its path.
   [[nodiscard]] Result<Hearing> open_model(std::string meant);
-  [[nodiscard]] Result<Speaking> open_voice(const engine::SynthesizerWish& wish);
+  [[nodiscard]] Result<Speaking> open_voice(engine::SynthesizerWish wish);
   // Which model speaks, and as whom: looked up anew where the store's folders have changed.
   [[nodiscard]] Result<engine::SpeakingModel> chosen_voice(const engine::SynthesizerWish& wish);
   // That of those files, which hears or speaks.
@@ -170,6 +171,7 @@ class Service {
   [[nodiscard]] std::string meant_by(const std::string& name) const;
 
   ServiceOptions options_;
+  std::vector<std::string> hotwords_;  // of the lexicon
   engine::Surroundings surroundings_;
   std::unique_ptr<engine::Engine> engine_;
   [[nodiscard]] std::vector<std::string> languages_of(const std::string& path) const;

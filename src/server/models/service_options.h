@@ -27,6 +27,7 @@ struct ServiceOptions {
   std::string embedding_model = "auto";  // that makes vectors, likewise
   // Positions that a conversation may have, as ChatWish::context.
   std::optional<int64_t> chat_context{};
+  std::string lexicon;  // the user's own words, to hear and to say: a file's path; "": none
   bool offline = false;
   bool share_texts = true;     // a recording that is sent again is heard once
   bool strict = false;         // a name that is not known is refused; else the default is taken

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "server/hear/hear_file.h"
 #include "speech/hearing.h"
 
 namespace mynah::server {
@@ -76,6 +77,7 @@ Result<Hearing> Ear::model_for(const HearingWish& wish, RecognizerOptions& optio
   options.decoding.language = language.empty() ? "auto" : language;
   options.cutting.initial_prompt = wish.prompt;
   options.cutting.hotwords = wish.hotwords;
+  expect_words(hearing, options);
   options.owner = turns_.owner();
   if (wish.turns) {
     options.cutting.vad_options.threshold = static_cast<float>(wish.turns->threshold);

@@ -283,10 +283,7 @@ Done Settings::take_transcription(const Json& input) {
       hearing_.language.empty() && languages.size() == 1) {
     hearing_.language = languages.front();
   }
-  hearing_.hotwords.clear();
-  for (const std::string& word : texts_of("keywords")) {
-    hearing_.hotwords += (hearing_.hotwords.empty() ? "" : ", ") + word;
-  }
+  hearing_.hotwords = texts_of("keywords");
   if (hearing_.model.empty()) {
     hearing_.model = transcription_ ? model_ : "";
   }

@@ -34,7 +34,7 @@ struct HearingWish {
   std::string model;
   std::string language;
   std::string prompt;
-  std::string hotwords;
+  std::vector<std::string> hotwords;
   bool operator==(const HearingWish&) const = default;
 };
 

@@ -356,7 +356,9 @@ class WyomingSession final : public ByteSession,
     MYNAH_TRY_STATUS(recognizer.check(options));
     for (const char* words : {"transcript_names", "transcript_terms"}) {
       for (const Json& word : asked_.data.value(words, Json::array())) {
-        options.cutting.hotwords += word.is_string() ? word.get<std::string>() + ", " : "";
+        if (word.is_string()) {
+          options.cutting.hotwords.push_back(word.get<std::string>());
+        }
       }
     }
     if (sound_->size_bytes() == 0) {

@@ -32,6 +32,7 @@ HearingFacts sphinx_facts() {
           .full_window_s = kLongestWindow_s,
           .wants_vad = true,
           .takes_prompt = false,
+          .takes_hotwords = false,
           .times_words = true,
           .hears_together = false,
           // With thresholds that lean to speech 1,137 of the 2,147 words of the 96 English clips

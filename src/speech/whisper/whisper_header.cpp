@@ -66,6 +66,7 @@ HearingFacts facts_of(const whisper::ModelHeader& model) {
           .full_window_s = static_cast<double>(config.n_audio_ctx) * kPosition_s,
           .wants_vad = true,
           .takes_prompt = true,
+          .takes_hotwords = true,
           .times_words = false,
           .sizes = {.type = type_of(config),
                     .n_vocab = config.n_vocab,

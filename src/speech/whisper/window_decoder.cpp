@@ -30,6 +30,9 @@ constexpr size_t kFewWindows = 2;
 // as of the usual one, and they are few.
 constexpr size_t kFullWindowsTogether = 2;
 
+// Lists of words that are kept from one batch to the next.
+constexpr size_t kMostKnownWords = 4;
+
 // Adds the time between its making and its end.
 class Stopwatch {
  public:
@@ -193,6 +196,22 @@ std::vector<int32_t> WhisperWindowDecoder::prompt_of(const WindowTask& task, con
   return prompt;
 }
 
+// One list of thousands of words is for all windows of a recording, and of a server's most.
+const whisper::ContextGraph* WhisperWindowDecoder::words_of(const WindowTask& task) {
+  if (task.hotwords.empty()) {
+    return nullptr;
+  }
+  auto known = std::ranges::find(known_words_, task.hotwords, &KnownWords::words);
+  if (known == known_words_.end()) {
+    known_words_.insert(known_words_.begin(),
+                        {.words = task.hotwords,
+                         .graph = std::make_unique<const whisper::ContextGraph>(
+                             model_->tokenizer(), task.hotwords, rules_.suppressed())});
+    known = known_words_.begin();
+  }
+  return known->graph->empty() ? nullptr : known->graph.get();
+}
+
 DecodeTry WhisperWindowDecoder::at_temperature(float temperature) const {
   const int64_t most = model_->config().n_text_ctx / 2;
   return {.temperature = temperature,
@@ -217,6 +236,7 @@ std::vector<size_t> WhisperWindowDecoder::generate(
     request.utterance = static_cast<int64_t>(u);
     request.prompt = prompt_of(tasks[i], texts[i], request.sot_index);
     begin_with(tasks[i].begun, how.max_new_tokens, request);
+    request.words = words_of(tasks[i]);
     request.stop = tasks[i].stop;
     request.seed = tasks[i].seed ^ static_cast<uint64_t>(how.temperature * 1000.0F);
     requests.push_back(std::move(request));
@@ -235,6 +255,9 @@ std::vector<size_t> WhisperWindowDecoder::generate(
     generator.after_step = {};
   }
   std::vector<whisper::Generated> results = generator.run(requests, options, heard.cross, stop);
+  if (known_words_.size() > kMostKnownWords) {
+    known_words_.resize(kMostKnownWords);
+  }
   std::vector<size_t> doubtful;
   for (size_t r = 0; r < utterances.size(); ++r) {
     const size_t i = heard.tasks[utterances[r]];

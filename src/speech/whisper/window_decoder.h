@@ -62,6 +62,8 @@ class WhisperWindowDecoder final : public WindowDecoder {
                                              std::span<const WindowTask> tasks,
                                              const DecodeTry& how, std::span<WindowText> texts,
                                              const std::stop_token& stop);
+  // The words that a task expects, known to the model's decoder; null: none.
+  [[nodiscard]] const whisper::ContextGraph* words_of(const WindowTask& task);
   // A try as the options say: the first, and others.
   [[nodiscard]] DecodeTry first_try() const;
   [[nodiscard]] DecodeTry at_temperature(float temperature) const;
@@ -98,6 +100,14 @@ class WhisperWindowDecoder final : public WindowDecoder {
   std::shared_ptr<const whisper::Model> model_;
   DecodingOptions options_;
   whisper::TokenRules rules_;
+
+  // Of words that tasks expected lately, the latest first.
+  struct KnownWords {
+    std::vector<std::string> words;
+    std::unique_ptr<const whisper::ContextGraph> graph;
+  };
+
+  std::vector<KnownWords> known_words_;
   WindowTimings timings_;
 };
 

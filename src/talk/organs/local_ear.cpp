@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/file_name.h"
 #include "speech/hearing.h"
+#include "speech/hotwords.h"
 #include "speech/window_queue.h"
 #include "talk/organs/local_organs.h"
 
@@ -38,8 +39,11 @@ class WindowAnswer {
 class LocalEar final : public Ear {
  public:
   LocalEar(RecognizerLease lease, std::shared_ptr<WindowQueue> queue,
-           std::unique_ptr<WindowQueue::Client> client)
-      : lease_(std::move(lease)), queue_(std::move(queue)), client_(std::move(client)) {}
+           std::unique_ptr<WindowQueue::Client> client, std::vector<std::string> hotwords)
+      : lease_(std::move(lease)),
+        queue_(std::move(queue)),
+        hotwords_(std::move(hotwords)),
+        client_(std::move(client)) {}
 
   Result<HeardText> hear(std::span<const float> samples, const HearWish& wish,
                          const std::stop_token& stop) override {
@@ -86,6 +90,7 @@ class LocalEar final : public Ear {
                           .prompts = wish.prompts,
                           .previous = {},
                           .language = language,
+                          .hotwords = hotwords_,
                           .surely_speech = wish.surely_speech,
                           .alone = true,
                           .stop = stop};
@@ -103,12 +108,15 @@ class LocalEar final : public Ear {
 
   RecognizerLease lease_;
   std::shared_ptr<WindowQueue> queue_;
+  std::vector<std::string> hotwords_;
   std::unique_ptr<WindowQueue::Client> client_;  // the first to go
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Ear>> local_ear(RecognizerLease lease, DecodingOptions decoding) {
+Result<std::unique_ptr<Ear>> local_ear(RecognizerLease lease, DecodingOptions decoding,
+                                       std::vector<std::string> hotwords) {
+  MYNAH_TRY_STATUS(check_hotwords(hotwords));
   std::shared_ptr<WindowQueue> queue = lease->recognizer->windows();
   if (queue == nullptr) {
     return fail(ErrorCode::Unsupported,
@@ -116,7 +124,8 @@ Result<std::unique_ptr<Ear>> local_ear(RecognizerLease lease, DecodingOptions de
   }
   MYNAH_TRY(auto client,
             queue->client(decoding, {.urgency = Urgency::Interactive, .owner = "talk"}));
-  return std::make_unique<LocalEar>(std::move(lease), std::move(queue), std::move(client));
+  return std::make_unique<LocalEar>(std::move(lease), std::move(queue), std::move(client),
+                                    std::move(hotwords));
 }
 
 }  // namespace mynah::talk

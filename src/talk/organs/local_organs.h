@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/engine.h"
@@ -14,10 +15,12 @@ using RecognizerLease = engine::Leases<engine::OpenedRecognizer>::Lease;
 using ChatLease = engine::Leases<engine::OpenedChat>::Lease;
 using SynthesizerLease = engine::Leases<engine::OpenedSynthesizer>::Lease;
 
-// `decoding`: how windows are written down; the language is each wish's. Refused as
-// WindowQueue::client() refuses; Unsupported for a model that hears in no windows.
+// `decoding`: how windows are written down; the language is each wish's. `hotwords`: to expect, as
+// they are written. Refused as WindowQueue::client() and check_hotwords() refuse; Unsupported for a
+// model that hears in no windows.
 [[nodiscard]] Result<std::unique_ptr<Ear>> local_ear(RecognizerLease lease,
-                                                     DecodingOptions decoding = {});
+                                                     DecodingOptions decoding = {},
+                                                     std::vector<std::string> hotwords = {});
 
 [[nodiscard]] std::unique_ptr<Mind> local_mind(ChatLease lease);
 

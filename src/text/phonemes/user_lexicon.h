@@ -1,4 +1,5 @@
-// The user's own words: a text file with a word and its phonemes on each line.
+// The user's own words: a text file with a word and its phonemes on each line. Speaking wants the
+// phonemes, hearing the words.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/result.h"
 
@@ -20,9 +22,10 @@ enum class LexiconPhonemes : uint8_t {
 
 class UserLexicon {
  public:
-  // Lines "word<TAB>phonemes" in UTF-8; phonemes are Kokoro's or IPA. Empty lines and what follows
-  // a # at the start of a line are passed over. A word with capitals is meant as it is written, one
-  // without however it is. Errors name the file, the line and what was wanted there.
+  // Lines "word<TAB>phonemes" in UTF-8; phonemes are Kokoro's or IPA. Empty lines, what follows a #
+  // at the start of a line and words that stand alone (for hearing) are passed over. A word with
+  // capitals is meant as it is written, one without however it is. Errors name the file, the line
+  // and what was wanted there.
   static Result<UserLexicon> parse(std::string_view text, std::string_view name,
                                    LexiconPhonemes wanted);
   static Result<UserLexicon> read(const std::string& path, LexiconPhonemes wanted);
@@ -37,5 +40,12 @@ class UserLexicon {
   std::unordered_map<std::u32string, std::u32string> words_;
   size_t longest_ = 0;
 };
+
+// All words of a lexicon's text, with phonemes or alone, as they are written and in their order.
+// Phonemes are not looked at. Errors as those of UserLexicon::parse().
+[[nodiscard]] Result<std::vector<std::string>> lexicon_words(std::string_view text,
+                                                             std::string_view name);
+// Of a file; none of "".
+[[nodiscard]] Result<std::vector<std::string>> read_lexicon_words(const std::string& path);
 
 }  // namespace mynah

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "place/wire/possible.h"
+#include "speech/hotwords.h"
 
 namespace mynah::place {
 namespace {
@@ -74,6 +75,7 @@ Status check_task(const WindowTask& task, const HearingFacts& facts) {
   if (task.samples.size() > most || !are_finite(task.samples)) {
     return refuse("a window of samples that is none");
   }
+  MYNAH_TRY_STATUS(check_hotwords(task.hotwords));
   if (!are_texts(task.prompts) || task.previous.size() > kMostText ||
       !std::ranges::all_of(task.previous, is_token)) {
     return refuse("a prompt that is none");

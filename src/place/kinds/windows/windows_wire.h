@@ -31,7 +31,8 @@ void wire(Archive& a, DecodingOptions& v) {
 
 template <class Archive>
 void wire(Archive& a, WindowTask& v) {
-  a(v.samples, v.prompts, v.previous, v.language, v.begun, v.seed, v.surely_speech, v.alone);
+  a(v.samples, v.prompts, v.previous, v.language, v.hotwords, v.begun, v.seed, v.surely_speech,
+    v.alone);
 }
 
 template <class Archive>
