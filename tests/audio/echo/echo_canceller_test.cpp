@@ -90,7 +90,7 @@ TEST(EchoCanceller, LeavesDigitalSilenceBesideWhatIsPlayed) {
 }
 
 TEST(EchoCanceller, ForgetsAPathAndRemembersWhatWasPlayed) {
-  const std::vector<float> played = syllables(6, 16000, 14);
+  const std::vector<float> played = syllables(9, 16000, 14);
   const std::vector<float> heard = echo_of(played, 16000, 700, 0, room(0.05, 15));
   EchoCanceller canceller = make(16000);
   ASSERT_TRUE(hear(canceller, heard, played, 16000).facts.back().settled);
