@@ -104,7 +104,7 @@ def asleep(program, env, heard, other, checks):
         texts = [event["text"] for event in events if event["event"] == "heard"]
         good = ("woke" in names and "said" in names and "light" in " ".join(texts).lower()) if wanted else names == ["organs"]
         checks.add(name, None if good and result.returncode == 0 else f"{result.returncode}: {names} {texts} {result.stderr[-300:]}")
-    for name, more in (("two ways of listening are refused", ["--push-to-talk"]), ("a window alone is refused", ["--wake", "", "--wake-window", "5"]),
+    for name, more in (("two ways of listening are refused", ["--push-to-talk"]), ("an address without a satellite is refused", ["--host", "0.0.0.0"]),
                        ("a word that is no model and no phrase is refused", ["--wake", "nobody"]), ("a satellite has no recording", ["--satellite", "--wav", heard]),
                        ("nor does it wait for a phrase", ["--satellite", "--wake", "hey mynah"])):
         result = run(env, program, "talk", "--wake", WORD, *more)

@@ -163,7 +163,6 @@ Status TalkCommand::check(const Context& context) const {
                 "--wav is heard in place of a microphone: wanted none of --microphone, "
                 "--loudspeaker, --push-to-talk and --keep-audio beside it");
   }
-  MYNAH_TRY_STATUS(wake_.check());
   MYNAH_TRY_STATUS(satellite_.check());
   if (satellite_.wanted && (!wav_.empty() || push_to_talk_ || !keep_audio_.empty())) {
     return fail(ErrorCode::Usage,

@@ -60,12 +60,15 @@ void SatelliteChoice::fields(Fields& fields) {
       "satellite", wanted,
       "Be a satellite of Home Assistant in place of conversing: it adds this machine by its "
       "address, as one of Wyoming's. With --wake the word is heard here, else there.");
-  fields.option(
-      "host", "ADDRESS", host,
-      "With --satellite: where it listens; 0.0.0.0: for all of the network, which is told "
-      "of it by Avahi.");
+  // A server's address in the environment or a configuration is not meant here.
+  fields
+      .option("host", "ADDRESS", host,
+              "With --satellite: where it listens; 0.0.0.0: for all of the network, which is told "
+              "of it by Avahi.")
+      .once();
   fields.option("port", "N", port, "With --satellite: the port; 0: any that is free.")
-      .within(0, kMostPort);
+      .within(0, kMostPort)
+      .once();
 }
 
 Status SatelliteChoice::check() const {

@@ -28,13 +28,6 @@ void WakeChoice::fields(Fields& fields) {
       .within(kLeastWindow_s, kMostWindow_s);
 }
 
-Status WakeChoice::check() const {
-  if (word.empty() && window_s != talk::WakeSettings{}.window_s) {
-    return fail(ErrorCode::Usage, "--wake-window is for --wake, which is not given");
-  }
-  return {};
-}
-
 talk::WakeSettings WakeChoice::settings(int played_hz) const {
   return {.played_hz = played_hz, .window_s = window_s};
 }

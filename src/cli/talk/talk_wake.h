@@ -17,7 +17,6 @@ struct WakeChoice {
   double window_s = talk::WakeSettings{}.window_s;
 
   void fields(Fields& fields);
-  [[nodiscard]] Status check() const;
   [[nodiscard]] talk::WakeSettings settings(int played_hz) const;
 };
 
