@@ -2,12 +2,12 @@
 """./dev bench words: how a lexicon of names helps hearing them, and whether other speech is heard as before.
 
 A corpus is made once (seed 33): sentences with 40 rare names, spoken by our own voices with the lexicon below, which also rules speaking.
-It is heard without a lexicon and with it; then with a long one, in which 160 other words stand that nobody says. A name counts as heard where
-it is written as the lexicon has it, whatever its case. The 96 English recordings of the shared folder, in which no name of it is said, are
-heard both ways too.
+It is heard without a lexicon, with its words as a prompt, and with it; then with a long one, in which 160 other words stand that nobody says.
+A name counts as heard where it is written as the lexicon has it, whatever its case. The 96 English recordings of the shared folder and its
+noises, in which no name of it is said, are heard in the same ways too: what is written of a noise is told.
 
-usage: words.py [--clips N] [--model NAME] [--skip-clips] [--arguments "..."]   --arguments: of hearing with the lexicon, instead of
---hotwords "{words}"; {lexicon} is its file
+usage: words.py [--clips N] [--model NAME] [--skip-clips] [--ways LIST] [--arguments "..."]   --ways: some of without, prompt, lexicon and
+long; --arguments: of all ways, such as "--beam 1"
 """
 import argparse
 import json
@@ -117,6 +117,13 @@ def hear(table, model, arguments):
     return [row[column] for row in heard[1:]], f"{words['errors']}/{words['length']} ({100 * words['rate']:.1f} %)"
 
 
+def written_of_noise(model, arguments):
+    noises = sorted((SHARED / "speech/noise").iterdir())
+    out = subprocess.run([MYNAH, "transcribe", *noises, "-m", model, "--vad-model", "silero", "--format", "txt", "-q", *arguments], check=True,
+                         capture_output=True, text=True, env=HOME).stdout
+    return " ".join(out.split())
+
+
 def plain(text):
     return re.sub(r"[^a-z0-9 ]", " ", text.lower().replace("'s", " ")).split()
 
@@ -131,24 +138,24 @@ def main():
     parser.add_argument("--clips", type=int, default=120)
     parser.add_argument("--model", default=str(WEIGHTS / "tiny.en"))
     parser.add_argument("--skip-clips", action="store_true")
-    parser.add_argument("--arguments", default='--hotwords "{words}"')
+    parser.add_argument("--ways", default="without,prompt,lexicon,long")
+    parser.add_argument("--arguments", default="")
     options = parser.parse_args()
     table, said = make_corpus(options.clips)
     folder = table.parent
-    own = shlex.split(options.arguments)
-    ways = {"without": []}
-    for name, long in (("lexicon", False), ("long lexicon", True)):
-        path = lexicon(folder, long)
-        words = ", ".join(line.split("\t")[0] for line in path.read_text().splitlines())
-        ways[name] = [part.format(lexicon=path, words=words) for part in own]
+    prompt = ", ".join(name for name, _ in names())
+    ways = {"without": [], "prompt": ["--initial-prompt", prompt, "--carry-initial-prompt"], "lexicon": ["--lexicon", lexicon(folder, False)],
+            "long": ["--lexicon", lexicon(folder, True)]}
+    ways = {name: [*ways[name], *shlex.split(options.arguments)] for name in options.ways.split(",")}
     for name, arguments in ways.items():
         texts, counts = hear(table, options.model, arguments)
         right, of = names_heard(texts, said)
-        print(f"{name:14} names wrong {of - right}/{of} ({100 * (of - right) / of:.1f} %), word errors {counts}", flush=True)
+        print(f"{name:8} names wrong {of - right}/{of} ({100 * (of - right) / of:.1f} %), word errors {counts}", flush=True)
     if not options.skip_clips:
         for name, arguments in ways.items():
             _, counts = hear(SHARED / "speech/transcripts.tsv", options.model, arguments)
-            print(f"{name:14} the 96 recordings: word errors {counts}", flush=True)
+            noise = written_of_noise(options.model, arguments)
+            print(f"{name:8} the 96 recordings: word errors {counts}; of nine noises: {noise or 'nothing'}", flush=True)
     return 0
 
 

@@ -234,7 +234,7 @@ class WordsInDecoding : public testing::TestWithParam<const char*> {
       request.begun = space;
       request.begun_log_probabilities = {0};
     }
-    return model_->generator(*rules_).run(requests, {.beam_size = beam_size, .max_new_tokens = 4},
+    return model_->generator(*rules_).run(requests, {.beam_size = beam_size, .max_new_tokens = 6},
                                           cross_, {});
   }
 
