@@ -73,7 +73,9 @@ class DeskTalkTest : public ::testing::Test {
                                      .end = end_,
                                      .workers = workers_},
                                     std::move(settings));
+    talk::WakeGate awake(conversation, nullptr, {.played_hz = mouth_.rate_hz()});
     DeskTalk desk({.conversation = conversation,
+                   .gate = awake,
                    .device = *device_,
                    .stage = *stage,
                    .tell = [this](const TalkEvent& event) { events_.push_back(event); },
