@@ -52,7 +52,7 @@ constexpr double kUsualAtFirst_db = 0;
 
 // Frames of the far end until the filter knows the room, more or less, and until it does.
 constexpr int64_t kLearning = 100;
-constexpr int64_t kSettled = 400;
+constexpr int64_t kSettled = 250;
 
 double decibels(double ratio) {
   return 10 * std::log10(std::max(ratio, 1e-12));

@@ -24,7 +24,7 @@ struct EchoFacts {
   std::optional<double> delay_ms;
   // Played for some seconds without being heard.
   bool inaudible = false;
-  // Whether the filter has heard enough of the room that what it leaves tells something: 4 s of
+  // Whether the filter has heard enough of the room that what it leaves tells something: 2.5 s of
   // what is played, since the echo was found.
   bool settled = false;
   // The clock that captures beside the one that plays; above 0: the echo comes later and later.
