@@ -50,9 +50,12 @@ constexpr double kUsualShare = 0.6;
 constexpr double kUsualPace_db = 0.06;
 constexpr double kUsualAtFirst_db = 0;
 
-// Frames of the far end until the filter knows the room, more or less, and until it does.
+// Frames of the far end until the filter knows the room, more or less, until it does, and until it
+// knows it as well as it ever will. Until then a loud vowel may leave so many dB more than others.
 constexpr int64_t kLearning = 100;
 constexpr int64_t kSettled = 250;
+constexpr int64_t kKnown = 400;
+constexpr double kVowel_db = 6;
 
 double decibels(double ratio) {
   return 10 * std::log10(std::max(ratio, 1e-12));
@@ -214,12 +217,15 @@ void EchoCanceller::judge(std::span<const float> captured, const CleanFrame& fra
     return;
   }
   const double left_db = decibels(left_power_ / std::max(echo_power_, 1e-10));
-  facts_.excess_db = left_db - usual_left_db_;
+  const double excess_db = left_db - usual_left_db_;
+  const auto unknown =
+      static_cast<double>(std::clamp(kKnown - aligned_frames_, int64_t{0}, kKnown - kSettled));
+  facts_.excess_db = excess_db - kVowel_db * unknown / (kKnown - kSettled);
   if (power(reference) > kPlayedPower) {
     ++aligned_frames_;
     const double pace = aligned_frames_ < kLearning ? 10 * kUsualPace_db : kUsualPace_db;
     usual_left_db_ += left_db > usual_left_db_ ? pace * kUsualShare : -pace * (1 - kUsualShare);
-    if (facts_.excess_db < 0) {
+    if (excess_db < 0) {
       facts_.erle_db +=
           0.02 * (decibels(captured_power_ / std::max(left_power_, 1e-12)) - facts_.erle_db);
     }
