@@ -17,8 +17,6 @@ from checks import ROOT, SENTENCE, SHARED, WEIGHTS, SKIPPED, Checks, environment
 # What the doctor finds is this machine's.
 NOT_HERE = ("./dev", "mynah pull", "mynah import", "mynah doctor .venv", "mynah doctor try")
 FINDS = ("mynah doctor",)
-# Wants somebody at a terminal, or at a microphone.
-AT_A_TERMINAL = ("mynah chat", "mynah talk")
 VOICES = SHARED / "weights/kokoro-voices"
 # What a pipe of the README begins or ends with: this machine may lack it, or a loudspeaker.
 STAND_INS = {"fortune": "echo 'You will hear from a bird.'", "aplay": "exec wc -c"}
@@ -30,6 +28,11 @@ TURNS = WEIGHTS / "smart_turn/smart-turn-v3.2-cpu.onnx"
 WAKE = WEIGHTS / "wake/okay_nabu.tflite"
 # Says nothing where nothing is found.
 MAY_BE_SILENT = ("mynah wake",)
+
+
+def wants_somebody(line):
+    """At a terminal, or at a microphone."""
+    return line == "mynah chat" or (line.startswith("mynah talk") and "--wav" not in line)
 
 
 def lines_of(text):
@@ -105,7 +108,7 @@ def main():
         if VOICES.is_dir():
             checks.ended("import the voices", run(env, program, "import", VOICES), 0)
         for line in lines_of((ROOT / "README.md").read_text()):
-            if line.startswith(NOT_HERE) or line in AT_A_TERMINAL:
+            if line.startswith(NOT_HERE) or wants_somebody(line):
                 continue
             lacks = [model for verb, model in (("mynah chat", THINKER), ("mynah talk", THINKER), ("mynah embed", EMBEDDER), ("mynah wake", WAKE)) if verb in line and not model.exists()]
             if lacks:
