@@ -27,7 +27,7 @@ def described(name, command, **more):
 
 def options(model, tools):
     return ["--model", model, "--asr-model", TINY, "--vad-model", "silero", "--voice-model", "builtin", "--max-tokens", "8", "--temperature", "0",
-            "--pause", "1", "--tools", tools]
+            "--pause", "3", "--tools", tools]
 
 
 def talk(env, program, model, tools, *more):

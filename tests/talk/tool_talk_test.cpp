@@ -255,6 +255,11 @@ TEST(ToolTalkThreads, WhoSpeaksOverACallStopsItAndItIsNotRepeated) {
   until(ear.sample_of("there"),
         [](const TalkEvent& event) { return event.kind == TalkEvent::Kind::Said; });
   EXPECT_TRUE(events.back().interrupted);
+  // As long as no knock is.
+  const std::vector<float> there(kFrame, ear.sample_of("there"));
+  for (int frame = 0; frame < 50; ++frame) {
+    conversation.step(there, played);
+  }
   until(0, [](const TalkEvent& event) { return event.kind == TalkEvent::Kind::Said; });
   EXPECT_EQ(events.back().text, "As you like.");
   EXPECT_EQ(send->runs, 1) << "the second call was not begun";
