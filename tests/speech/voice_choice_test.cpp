@@ -1,6 +1,5 @@
 // Who speaks a text whose language is not the voice's that was chosen.
 #include "speech/voice_choice.h"
-#include "text/phonemes/written_words.h"
 
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "fake_voice.h"
 #include "speech/synthesizer.h"
+#include "text/phonemes/written_words.h"
 
 namespace mynah {
 namespace {
