@@ -17,7 +17,7 @@ namespace mynah::place {
 
 // What two mynahs must agree on: the fields of what passes between them, in the order in which they
 // are written. A test fails where they change, and this number is not raised.
-inline constexpr int kMynahProtocol = 1;
+inline constexpr int kMynahProtocol = 2;
 
 // The header that tells the number, of questions and of answers.
 inline constexpr std::string_view kProtocolHeader = "X-Mynah-Protocol";
