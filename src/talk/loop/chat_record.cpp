@@ -16,6 +16,15 @@ void add_message(ChatRequest::Json& messages, const char* role, const std::strin
   messages.push_back({{"role", role}, {"content", text}});
 }
 
+// Of its text and its calls.
+size_t bytes_of(const ChatRequest::Json& message) {
+  const auto content = message.find("content");
+  const bool has_text = content != message.end() && content->is_string();
+  const size_t text = has_text ? content->get_ref<const std::string&>().size() : 0;
+  const auto calls = message.find("tool_calls");
+  return text + (calls == message.end() ? 0 : calls->dump().size());
+}
+
 }  // namespace
 
 ChatRecord::ChatRecord(ChatRequest base, const std::string& system) : request_(std::move(base)) {
@@ -27,7 +36,7 @@ ChatRecord::ChatRecord(ChatRequest base, const std::string& system) : request_(s
 
 void ChatRecord::add(const char* role, const std::string& text) {
   add_message(request_.messages, role, text);
-  recorded_ += text.size();
+  recorded_ += text.size() + 1;  // and what joins it with the text before
   if (recorded_ > kMostRecorded) {
     leave_out();
   }
@@ -35,9 +44,6 @@ void ChatRecord::add(const char* role, const std::string& text) {
 
 void ChatRecord::leave_out() {
   auto& messages = request_.messages;
-  const auto bytes_of = [](const auto& message) {
-    return message["content"].template get_ref<const std::string&>().size();
-  };
   const auto is_user = [](const auto& message) { return message["role"] == "user"; };
   const auto first = std::ranges::find_if(messages, is_user);
   size_t all = 0;
@@ -71,8 +77,15 @@ void ChatRecord::add_assistant(const std::string& text) {
 }
 
 void ChatRecord::end_turn(const ChatRequest::Json& messages) {
+  recorded_ -= bytes_of(request_.messages.back());
   request_.messages.erase(request_.messages.size() - 1);
-  request_.messages.insert(request_.messages.end(), messages.begin(), messages.end());
+  for (const auto& message : messages) {
+    recorded_ += bytes_of(message);
+    request_.messages.push_back(message);
+  }
+  if (recorded_ > kMostRecorded) {
+    leave_out();
+  }
 }
 
 ChatRequest ChatRecord::with_user(const std::string& text) const {
