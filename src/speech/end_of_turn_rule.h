@@ -52,7 +52,7 @@ struct EndOfTurnRule {
   double most_given = 0;        // logits that a fall gives or takes at most
   double longest_silence_s = 2;
   double open_wait_s = 0;  // so much longer behind an open clause
-  double longest_faint_s = 0.8;
+  double longest_faint_s = 1;
   double longest_wordless_s = 4;
   double longest_turn_s = 30;
 

@@ -1,6 +1,7 @@
 // EndRule: whether somebody who pauses has said what he wants to say.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -52,6 +53,11 @@ class EndRule {
 class SilenceRule final : public EndRule {
  public:
   explicit SilenceRule(double silence_s) : silence_s_(silence_s) {}
+
+  // Whoever wants long pauses does not want to be cut off where his voice falls.
+  [[nodiscard]] double longest_faint_s() const override {
+    return std::max(silence_s_, EndRule::longest_faint_s());
+  }
 
   [[nodiscard]] bool is_over(const TurnPause& pause) const override {
     return pause.silence_s >= silence_s_;
