@@ -214,9 +214,9 @@ std::vector<std::string> unknown_variables(const Environment& environment,
                                            std::span<const Verb> verbs) {
   constexpr std::string_view kPrefix = "MYNAH_";
   // What ./dev and the tests ask for, and what is no option.
-  std::vector<std::string> known = {"FAKE_CARDS",   "FAKE_FAILURES", "FAKE_MEMORY_FILE",
-                                    "FAKE_VERSION", "LINT_BASE",     "ORACLES",
-                                    "SHARED",       "WEIGHTS"};
+  std::vector<std::string> known = {"API_KEYS",         "FAKE_CARDS",   "FAKE_FAILURES",
+                                    "FAKE_MEMORY_FILE", "FAKE_VERSION", "LINT_BASE",
+                                    "ORACLES",          "SHARED",       "WEIGHTS"};
   for (const Variable& variable : kVariables) {
     known.emplace_back(variable.name);
   }
