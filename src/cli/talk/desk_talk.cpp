@@ -94,7 +94,10 @@ Status DeskTalk::hear(const SoundFrame& frame) {
   parts_.gate.step(open ? cleaned : silence, played_);
   play(played_);
   if (parts_.heard != nullptr) {
-    MYNAH_TRY_STATUS(parts_.heard->write(cleaned));
+    // What nobody listened to is not kept.
+    const bool listened = open && parts_.gate.is_awake();
+    const std::vector<float> unheard(listened ? 0 : cleaned.size());
+    MYNAH_TRY_STATUS(parts_.heard->write(listened ? cleaned : unheard));
     MYNAH_TRY_STATUS(parts_.said->write(played_));
   }
   return {};

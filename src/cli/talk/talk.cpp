@@ -54,6 +54,10 @@ Result<std::unique_ptr<SoundOutput>> open_out(const std::string& out, OutputStre
                 : open_book_output(out, rate_hz);
 }
 
+bool has_screen(const Context& context) {
+  return !context.json && context.in.is_terminal() && context.out.is_terminal();
+}
+
 talk::TalkParts parts_of(TalkModels& models, const TalkMind& mind, talk::Workers& workers) {
   return {.voice = models.voice,
           .ear = *models.ear,
@@ -173,6 +177,11 @@ Status TalkCommand::check(const Context& context) const {
     return fail(ErrorCode::Usage,
                 "--push-to-talk and --wake both say when it listens: wanted one of them");
   }
+  if (push_to_talk_ && !has_screen(context)) {
+    return fail(ErrorCode::Usage,
+                "--push-to-talk wants a terminal whose space bar is pressed: standard input or "
+                "output is none, or --json is given");
+  }
   if (satellite_.wanted && wake_.word.contains(' ')) {
     return fail(ErrorCode::Usage,
                 fmt::format("--satellite waits for a model's word, such as okay-nabu, found '{}'",
@@ -252,7 +261,9 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
     MYNAH_TRY_STATUS(output->finish());
   }
   if (!printer.any_words() && !context.json) {
-    context.say_of(wav_, "no speech found");
+    context.say_of(wav_, wake_.word.empty()
+                             ? std::string("no speech found")
+                             : fmt::format("nothing was heard behind '{}'", wake_.word));
   }
   return printer.any_fault() ? 1 : 0;
 }
@@ -279,11 +290,11 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
   }
   TalkPrinter printer(context, {.timings = timings_});
   printer.print_organs(models.ear->facts(), models.mind->facts(), models.mouth->facts());
-  const bool has_screen = !context.json && context.in.is_terminal() && context.out.is_terminal();
   KeyConfirm keys;
   talk::NobodyConfirms nobody;
-  MYNAH_TRY(const auto mind,
-            open_mind(context, models, has_screen ? static_cast<talk::Confirm&>(keys) : nobody));
+  MYNAH_TRY(
+      const auto mind,
+      open_mind(context, models, has_screen(context) ? static_cast<talk::Confirm&>(keys) : nobody));
   talk::ThreadWorkers workers;
   MYNAH_TRY(auto wakes, open_wake_ear(context, wake_, models, workers));
   MYNAH_TRY(const auto stage, talk::EchoStage::create(kHeardHz, models.voice));
@@ -296,7 +307,7 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
   conversation.warm_up();
   BesideTalk beside(*mind, conversation);
   std::unique_ptr<TalkScreen> screen;
-  if (has_screen) {
+  if (has_screen(context)) {
     MYNAH_TRY(screen, TalkScreen::open(STDIN_FILENO, context.out.descriptor()));
   }
   const bool shown = screen != nullptr;  // the screen has it all
@@ -325,7 +336,7 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
                        }
                      },
                  .asleep_s = asleep_s},
-                push_to_talk_ && shown);
+                push_to_talk_);
   MYNAH_TRY_STATUS(desk.run(context.stop));
   screen.reset();
   if (heard) {

@@ -99,8 +99,7 @@ Status open_ear(const TalkWish& wish, TalkModels& models) {
   MYNAH_TRY(auto recognizer, models.engine->recognizer(wish.hear, Warm::Yes));
   MYNAH_TRY(models.language, language_code(*recognizer, wish.language));
   models.hears = recognizer->model;
-  MYNAH_TRY(auto words, read_lexicon_words(wish.speak.lexicon));
-  MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer), {}, std::move(words)));
+  MYNAH_TRY(models.ear, talk::local_ear(std::move(recognizer), {}, models.words));
   return {};
 }
 
@@ -140,6 +139,7 @@ void TalkWish::fields(Fields& fields) {
 
 Result<TalkModels> open_talk_models(const Context& context, const TalkWish& wish) {
   TalkModels models;
+  MYNAH_TRY(models.words, read_lexicon_words(wish.speak.lexicon));
   // Those elsewhere first: who cannot be reached is told before anything is loaded.
   MYNAH_TRY_STATUS(open_services(context, wish, models));
   if (!wish.services.are_all()) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/command/verb.h"
@@ -40,7 +41,8 @@ struct TalkModels {
   std::shared_ptr<const WindowModel> hears;  // the ear's, which keeps it; null: none of this kind
   std::unique_ptr<talk::Mind> mind;
   std::unique_ptr<talk::Mouth> mouth;
-  std::string language;  // TalkWish's as a code
+  std::string language;            // TalkWish's as a code
+  std::vector<std::string> words;  // of the lexicon, for the ear
   engine::OpenedTurnScorer turns;
   std::unique_ptr<talk::EndRule> end;
 };
