@@ -89,15 +89,13 @@ Status DeskTalk::hear(const SoundFrame& frame) {
   }
   const bool open = !push_to_talk_ || pressed_;
   const std::vector<float> cleaned = parts_.stage.push(frame.heard, frame.played);
-  const std::vector<float> silence(open ? 0 : cleaned.size());
+  const std::vector<float> silence(cleaned.size());
   played_.clear();
   parts_.gate.step(open ? cleaned : silence, played_);
   play(played_);
   if (parts_.heard != nullptr) {
     // What nobody listened to is not kept.
-    const bool listened = open && parts_.gate.is_awake();
-    const std::vector<float> unheard(listened ? 0 : cleaned.size());
-    MYNAH_TRY_STATUS(parts_.heard->write(listened ? cleaned : unheard));
+    MYNAH_TRY_STATUS(parts_.heard->write(open && parts_.gate.is_awake() ? cleaned : silence));
     MYNAH_TRY_STATUS(parts_.said->write(played_));
   }
   return {};

@@ -88,12 +88,7 @@ class RemoteEar final : public Ear {
 
   // Which model, and what of a request it does not take.
   Status meet(const std::stop_token& stop) {
-    MYNAH_TRY(const auto models, client_->models(stop));
-    if (client_->model().empty()) {
-      const std::string chosen =
-          client_->is_mynah() ? std::string() : choose_model(models, ServedKind::Hears);
-      client_->choose(chosen.empty() ? "whisper-1" : chosen);
-    }
+    MYNAH_TRY_STATUS(client_->choose_of(ServedKind::Hears, "whisper-1", stop));
     constexpr double kTrial_s = 0.5;
     const std::vector<float> silence(static_cast<size_t>(kTrial_s * kHearingRate_hz));
     MYNAH_TRY_STATUS(hear(silence, {.language = {}, .surely_speech = false}, stop));

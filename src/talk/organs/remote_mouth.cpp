@@ -57,12 +57,7 @@ class RemoteMouth final : public Mouth {
       : client_(std::move(client)), voice_(std::move(voice)) {}
 
   Status meet(const std::stop_token& stop) {
-    MYNAH_TRY(const auto models, client_->models(stop));
-    if (client_->model().empty()) {
-      const std::string chosen =
-          client_->is_mynah() ? std::string() : choose_model(models, ServedKind::Speaks);
-      client_->choose(chosen.empty() ? "tts-1" : chosen);
-    }
+    MYNAH_TRY_STATUS(client_->choose_of(ServedKind::Speaks, "tts-1", stop));
     NobodyListens nobody;
     return speak("Hello.", {}, nobody, stop);
   }

@@ -289,6 +289,16 @@ void ServiceClient::choose(std::string model) {
   model_ = std::move(model);
 }
 
+Status ServiceClient::choose_of(ServedKind kind, std::string_view otherwise,
+                                const std::stop_token& stop) {
+  MYNAH_TRY(const auto served, models(stop));
+  if (model().empty()) {
+    const std::string chosen = is_mynah() ? std::string() : choose_model(served, kind);
+    choose(chosen.empty() ? std::string(otherwise) : chosen);
+  }
+  return {};
+}
+
 bool ServiceClient::is_mynah() const {
   const std::lock_guard lock(mutex_);
   return is_mynah_;

@@ -109,6 +109,10 @@ class ServiceClient {
   // The name to send.
   [[nodiscard]] std::string model() const;
   void choose(std::string model);
+
+  // Asks for the models; where none was named, the first of that kind is chosen. A mynah, which
+  // chooses by itself, and a server that lists none are asked for `otherwise`.
+  Status choose_of(ServedKind kind, std::string_view otherwise, const std::stop_token& stop);
   // Whether it is a mynah, by its answers.
   [[nodiscard]] bool is_mynah() const;
 
