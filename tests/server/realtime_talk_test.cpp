@@ -279,6 +279,21 @@ TEST_F(RealtimeTalk, TheEndOfATurnHasAReplyWhichAVoiceCancels) {
   EXPECT_NE(until(client, "response.created").back()["response"]["id"], ended["id"]);
 }
 
+TEST_F(RealtimeTalk, ASessionOfTranscriptionHasNoReplies) {
+  serve(chat_options());
+  test::SocketClient speaker = talk();
+  const std::string sound = spoken(speaker, "Good morning.") + std::string(48'000, '\0');
+  test::SocketClient client = talk("?intent=transcription&model=whisper-1");
+  append(client, sound);
+  OrderedJson heard;
+  do {  // the voice's own onset may be a turn without a word
+    heard = until(client, "conversation.item.input_audio_transcription.completed").back();
+  } while (heard["transcript"] == "");
+  // What the end of the turn had told would stand before this.
+  const OrderedJson item = kept(client, heard["item_id"]);
+  EXPECT_EQ(item["content"][0]["transcript"], heard["transcript"]);
+}
+
 TEST_F(RealtimeTalk, ACommitOfTheClientsHasTheReplyThatItAsksFor) {
   serve(chat_options());
   test::SocketClient client = talk();

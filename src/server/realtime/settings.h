@@ -78,8 +78,10 @@ class Settings {
 
   [[nodiscard]] bool writes() const { return writes_; }
 
-  // The end of a turn has a reply begin.
-  [[nodiscard]] bool replies_to_turns() const { return writes_ && replies_ && hearing_.turns; }
+  // The end of a turn has a reply begin. A session of transcription has none.
+  [[nodiscard]] bool replies_to_turns() const {
+    return !transcription_ && writes_ && replies_ && hearing_.turns;
+  }
 
   // That talks, as the client names it; "": it does not.
   [[nodiscard]] const std::string& model() const { return model_; }
