@@ -78,6 +78,7 @@ std::string condition_of(const MemoryFilter& filter) {
   }
   if (!filter.origins.empty()) {
     std::vector<int> numbers;
+    numbers.reserve(filter.origins.size());
     for (const MemoryOrigin origin : filter.origins) {
       numbers.push_back(static_cast<int>(origin));
     }

@@ -77,6 +77,7 @@ std::vector<FoundItem> fused(const std::vector<FoundItem>& by_words,
   add_ranks(by_words, scores);
   add_ranks(by_meaning, scores);
   std::vector<FoundItem> all;
+  all.reserve(scores.size());
   for (const auto& [id, score] : scores) {
     all.push_back({.id = id, .score = score});
   }

@@ -146,7 +146,7 @@ void ChatChunks::take_text(std::string_view text, ReplyDelta& delta) {
   }
 }
 
-void ChatChunks::take_parsed(ReplyDelta parsed, ReplyDelta& delta) {
+void ChatChunks::take_parsed(const ReplyDelta& parsed, ReplyDelta& delta) {
   reply_.message.content += parsed.content;
   reply_.message.reasoning += parsed.reasoning;
   delta.content += parsed.content;

@@ -47,7 +47,7 @@ class ChatChunks {
 
   void take_message(const Json& message, ReplyDelta& delta);
   void take_text(std::string_view text, ReplyDelta& delta);
-  void take_parsed(ReplyDelta parsed, ReplyDelta& delta);
+  void take_parsed(const ReplyDelta& parsed, ReplyDelta& delta);
   void take_call(const Json& call, ReplyDelta& delta);
   // The call that these belong to; null: there are too many.
   Told* call_of(int64_t index, const std::string& id, const std::string& name, ReplyDelta& delta);

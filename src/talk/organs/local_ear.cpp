@@ -114,7 +114,7 @@ class LocalEar final : public Ear {
 
 }  // namespace
 
-Result<std::unique_ptr<Ear>> local_ear(RecognizerLease lease, DecodingOptions decoding,
+Result<std::unique_ptr<Ear>> local_ear(RecognizerLease lease, const DecodingOptions& decoding,
                                        std::vector<std::string> hotwords) {
   MYNAH_TRY_STATUS(check_hotwords(hotwords));
   std::shared_ptr<WindowQueue> queue = lease->recognizer->windows();

@@ -19,7 +19,7 @@ using SynthesizerLease = engine::Leases<engine::OpenedSynthesizer>::Lease;
 // they are written. Refused as WindowQueue::client() and check_hotwords() refuse; Unsupported for a
 // model that hears in no windows.
 [[nodiscard]] Result<std::unique_ptr<Ear>> local_ear(RecognizerLease lease,
-                                                     DecodingOptions decoding = {},
+                                                     const DecodingOptions& decoding = {},
                                                      std::vector<std::string> hotwords = {});
 
 [[nodiscard]] std::unique_ptr<Mind> local_mind(ChatLease lease);
