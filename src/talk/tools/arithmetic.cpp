@@ -471,7 +471,7 @@ Result<std::string> compute(std::string_view expression) {
   }
   MYNAH_TRY(const Value value, Expression(expression).read());
   constexpr int kPlaces = 15;  // that a double is sure of
-  const std::string about = fmt::format("about {:.{}g}", value.about, kPlaces);
+  std::string about = fmt::format("about {:.{}g}", value.about, kPlaces);
   if (!value.exact) {
     return about;
   }

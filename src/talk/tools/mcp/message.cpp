@@ -54,7 +54,7 @@ Result<McpMessage> read_one(ToolJson& json) {
   return message;
 }
 
-std::string written(ToolJson message) {
+std::string written(const ToolJson& message) {
   return message.dump(-1, ' ', false, ToolJson::error_handler_t::replace);
 }
 
@@ -98,7 +98,7 @@ std::string mcp_notification(std::string_view method, ToolJson params) {
 std::string mcp_answer(const ToolJson& id, ToolJson result) {
   ToolJson message = {{"jsonrpc", "2.0"}, {"id", id}};
   message["result"] = std::move(result);
-  return written(std::move(message));
+  return written(message);
 }
 
 std::string mcp_refusal(const ToolJson& id, int code, std::string_view message) {

@@ -116,7 +116,8 @@ Status McpSession::greet(const std::stop_token& stop) {
                            .stop = stop});
 }
 
-Result<ToolJson> McpSession::request(std::string_view method, ToolJson params, Wish wish) {
+Result<ToolJson> McpSession::request(std::string_view method, const ToolJson& params,
+                                     const Wish& wish) {
   auto result = request_of_session(method, params, wish);
   if (!result && result.error().code == ErrorCode::NotFound) {
     MYNAH_TRY_STATUS(greet(wish.stop));
@@ -326,7 +327,7 @@ Result<std::vector<McpToolFacts>> McpSession::list_tools(const std::stop_token& 
       params["cursor"] = cursor;
     }
     MYNAH_TRY(const ToolJson result,
-              request("tools/list", std::move(params),
+              request("tools/list", params,
                       {.patience = patience_.listing, .longest = patience_.listing, .stop = stop}));
     MYNAH_TRY(cursor, add_page(result, tools, notes));
     if (cursor.empty()) {

@@ -98,7 +98,8 @@ class McpSession {
   [[nodiscard]] Status greet(const std::stop_token& stop);
   // The result. InvalidInput where the server refuses, in its words; Environment where it has gone;
   // Io where nothing came in time.
-  [[nodiscard]] Result<ToolJson> request(std::string_view method, ToolJson params, Wish wish);
+  [[nodiscard]] Result<ToolJson> request(std::string_view method, const ToolJson& params,
+                                         const Wish& wish);
   [[nodiscard]] Result<ToolJson> request_of_session(std::string_view method, const ToolJson& params,
                                                     const Wish& wish);
   [[nodiscard]] Status wait(Pending& pending, const Wish& wish);
