@@ -210,5 +210,27 @@ TEST_F(MeaningMemories, EveryItemGetsAVectorAndNeighboursOfWhatIsForgottenGetAno
   ASSERT_TRUE(kept.make_vectors(stopped.get_token())) << "to be stopped is no error";
 }
 
+// Whoever was stopped or killed while a reply came made no vectors.
+TEST_F(MeaningMemories, WhatAnEndedConversationLeftWithoutAVectorIsRecalled) {
+  {
+    ConversationMemory ended(shared_, model_, "test", "ada");
+    ASSERT_TRUE(ended.keep(turn("the cat sat on the mat")));
+  }
+  ASSERT_EQ(shared_->counts()->without_vector, 1);
+  ConversationMemory next(shared_, model_, "test", "ada");
+  const auto reminder = next.remind("the cat sat on the mat", {});
+  ASSERT_TRUE(reminder) << reminder.error().message;
+  EXPECT_THAT(reminder->quoted, HasSubstr("the cat sat on the mat"));
+  EXPECT_EQ(shared_->counts()->without_vector, 0);
+
+  // Those of its own conversation are left to whoever has time, until another one begins.
+  ASSERT_TRUE(next.keep(turn("the mat")));
+  ASSERT_TRUE(next.remind("the mat", {}));
+  EXPECT_EQ(shared_->counts()->without_vector, 1);
+  next.begin_anew();
+  ASSERT_TRUE(next.remind("the mat", {}));
+  EXPECT_EQ(shared_->counts()->without_vector, 0);
+}
+
 }  // namespace
 }  // namespace mynah::talk::test

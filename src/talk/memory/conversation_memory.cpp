@@ -18,6 +18,9 @@ constexpr size_t kMostTold = 5;
 // about nothing is not (docs/memory.md has the figures).
 constexpr double kLeastCosine = 0.35;
 
+// Items that get a vector before the first question is looked up: about a second's work.
+constexpr size_t kCaughtUp = 256;
+
 bool is_about(const Recalled& found, bool by_meaning) {
   return by_meaning ? found.cosine.value_or(0) >= kLeastCosine : found.by_words;
 }
@@ -34,6 +37,7 @@ ConversationMemory::ConversationMemory(std::shared_ptr<MemoryStore> store, Meani
 void ConversationMemory::begin_anew() {
   const std::lock_guard lock(mutex_);
   conversation_ = 0;
+  caught_up_ = false;
   told_.clear();
 }
 
@@ -72,12 +76,19 @@ Result<Reminder> ConversationMemory::remind(std::string_view question,
                                             const std::stop_token& stop) {
   MemoryFilter filter{.origins = {MemoryOrigin::User}};
   std::set<int64_t> told;
+  bool caught_up = false;
   {
     const std::lock_guard lock(mutex_);
+    caught_up = caught_up_;
     if (conversation_ != 0) {
       filter.not_of = conversation_;
     }
     told = told_;
+  }
+  if (!caught_up) {
+    MYNAH_TRY_STATUS(talk::make_vectors(*store_, model_, stop, kCaughtUp));
+    const std::lock_guard lock(mutex_);
+    caught_up_ = !stop.stop_requested();
   }
   MYNAH_TRY(auto found, recall(*store_, model_, question, filter, kLookedAt, stop));
   std::erase_if(found, [&](const Recalled& one) {

@@ -35,6 +35,8 @@ class ConversationMemory {
   Status keep(MemoryTurn turn);
 
   // Nothing of this conversation, which the model has, and of others nothing that it was told().
+  // The first time what has no vector gets one, up to some hundreds: who kept it may have ended
+  // before it did.
   Result<Reminder> remind(std::string_view question, const std::stop_token& stop);
 
   // The model has it in its conversation.
@@ -63,6 +65,7 @@ class ConversationMemory {
   std::string user_;
   mutable std::mutex mutex_;
   std::vector<int64_t> kept_;
+  bool caught_up_ = false;    // what others left without a vector has one
   int64_t conversation_ = 0;  // mutex_'s, as the next one; 0: nothing was kept yet
   std::set<int64_t> told_;    // items that the model was reminded of
 };

@@ -133,8 +133,10 @@ Result<std::vector<Recalled>> recall(MemoryStore& store, const MeaningModel& mod
   return recalled;
 }
 
-Status make_vectors(MemoryStore& store, const MeaningModel& model, const std::stop_token& stop) {
-  while (model.embedder != nullptr && !stop.stop_requested()) {
+Status make_vectors(MemoryStore& store, const MeaningModel& model, const std::stop_token& stop,
+                    size_t most) {
+  size_t count = 0;
+  while (model.embedder != nullptr && count < most && !stop.stop_requested()) {
     MYNAH_TRY(const auto items, store.without_vector(model.name, kVectorsTogether));
     if (items.empty()) {
       break;
@@ -157,6 +159,7 @@ Status make_vectors(MemoryStore& store, const MeaningModel& model, const std::st
       vectors.push_back({.id = items[i].id, .vector = std::move(vector)});
     }
     MYNAH_TRY_STATUS(store.keep_vectors(model.name, vectors));
+    count += vectors.size();
   }
   return {};
 }

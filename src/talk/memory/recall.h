@@ -1,6 +1,7 @@
 // Recall: what was kept that a text may be about, found by its words and by its meaning together.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -38,9 +39,10 @@ Result<std::vector<Recalled>> recall(MemoryStore& store, const MeaningModel& mod
 [[nodiscard]] std::vector<FoundItem> fused(const std::vector<FoundItem>& by_words,
                                            const std::vector<FoundItem>& by_meaning);
 
-// Gives vectors to items that have none, the oldest first, until all have one or stop is requested,
-// which is no error.
-Status make_vectors(MemoryStore& store, const MeaningModel& model, const std::stop_token& stop);
+// Gives vectors to items that have none, the oldest first, until all have one, some `most` got one
+// or stop is requested, which is no error.
+Status make_vectors(MemoryStore& store, const MeaningModel& model, const std::stop_token& stop,
+                    size_t most = std::numeric_limits<size_t>::max());
 
 // The vector of what is asked. Of a long text its beginning.
 Result<std::vector<float>> vector_of(const MeaningModel& model, std::string_view text,

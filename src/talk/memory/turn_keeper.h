@@ -29,7 +29,7 @@ class TurnKeeper {
 
   void keep(MemoryTurn turn);
 
-  // Whether there is time to make vectors: nobody speaks, nothing is thought.
+  // Whether there is time to make vectors: nobody speaks, nothing is thought. So it is at first.
   void set_idle(bool idle);
 
  private:
@@ -40,8 +40,8 @@ class TurnKeeper {
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<MemoryTurn> turns_;
-  bool idle_ = false;
-  bool has_new_ = false;      // turns that may have no vector yet
+  bool idle_ = true;
+  bool has_new_ = true;       // turns that may have no vector yet
   std::stop_source vectors_;  // stops the making of vectors
   bool ends_ = false;
   std::thread thread_;
