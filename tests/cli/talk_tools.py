@@ -50,6 +50,17 @@ def over_a_recording(program, env, folder, model, tools, checks):
     wanted = sorted((origin, text) for origin, text in (("user", heard), ("tool", "noon"), ("assistant", said.strip())) if text)
     checks.add("--memory keeps what was heard, said and answered", None if kept == wanted else f"{kept}, wanted {wanted}")
 
+    # There is no embedding model here: by its words.
+    ended, events = talk(env, program, model, tools, "--memory")
+    told = [event["text"] for event in events if event["event"] == "recalled"]
+    checks.add("the next conversation tells what it recalled", None if told == [heard] else f"{told}, wanted {heard!r}")
+    asked = run(env, program, "chat", "--model", THINKER, "--memory", "--max-tokens", "2", heard)
+    line = next((line for line in asked.stderr.splitlines() if "[recalled, said on 20" in line), "")
+    checks.add("and so does chat", None if heard.strip()[:40] in line else asked.stderr[-300:])
+    asked = run(env, program, "chat", "--json", "--model", THINKER, "--memory", "--max-tokens", "2", heard)
+    told = {item["text"] for item in json.loads(asked.stdout)["recalled"]}
+    checks.add("and its JSON", None if told == {heard} else f"{told}, wanted {heard!r}")
+
     mark = folder / "mark"
     tools.write_text(json.dumps([described("clock", f"touch {mark}")]))
     ended, events = talk(env, program, model, tools)

@@ -69,9 +69,13 @@ TEST_F(MemoryTalkTest, AReplyThatIsThrownAwayRemindedNobody) {
   wait(0.4);  // a reply is prepared
   ASSERT_EQ(mind_.asked.size(), 1U);
   EXPECT_THAT(mind_.asked[0].back()["content"].get<std::string>(), HasSubstr("was true."));
+  EXPECT_TRUE(all(Kind::Recalled).empty()) << "nobody hears that reply yet";
   say("what");
   wait(2);
   ASSERT_EQ(mind_.asked.size(), 2U);
+  ASSERT_EQ(all(Kind::Recalled).size(), 1U) << "by the reply that was played alone";
+  EXPECT_EQ(all(Kind::Recalled)[0].tool->text, "What I said of hello was true.");
+  EXPECT_EQ(all(Kind::Recalled)[0].tool->name.size(), 10U);
   const auto told = mind_.asked[1].back()["content"].get<std::string>();
   EXPECT_THAT(told, HasSubstr("was true."));
   EXPECT_TRUE(told.ends_with("hello what"));

@@ -130,6 +130,9 @@ TEST_F(ConversationMemories, AnotherConversationIsRemindedOnce) {
   const auto reminder = second.remind("Where does my sister live?", {});
   ASSERT_TRUE(reminder) << reminder.error().message;
   const std::string& reminded = reminder->quoted;
+  ASSERT_EQ(reminder->items.size(), 1U);
+  EXPECT_THAT(reminder->items[0].text, HasSubstr("my sister lives in Ulm."));
+  EXPECT_EQ(reminder->items[0].day.size(), std::string("2026-11-30").size());
   EXPECT_THAT(reminded, HasSubstr("\"ada\" said: \""));
   EXPECT_THAT(reminded, HasSubstr("my sister lives in Ulm."));
   EXPECT_EQ(std::ranges::count(reminded, '\n'), 1) << "a fact stands for its turn: " << reminded;

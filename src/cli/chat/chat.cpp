@@ -63,6 +63,14 @@ Json json_of(const ChatReply& reply, const engine::OpenedChat& opened) {
           {"placement", placement_json(opened.placer.get())}};
 }
 
+Json json_of(const std::vector<talk::RecalledWords>& recalled) {
+  Json all = Json::array();
+  for (const talk::RecalledWords& words : recalled) {
+    all.push_back({{"id", words.item}, {"day", words.day}, {"text", words.text}});
+  }
+  return all;
+}
+
 // Keeps how likely each token was.
 class TokenTeller final : public ChatObserver {
  public:
@@ -331,6 +339,9 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
                                 const talk::ToolsFile& tools) const {
   conversation.request().owner.clear();  // nothing follows this answer
   conversation.say(question);
+  if (!context.json) {
+    say_each(context, recalled_lines(conversation));
+  }
   MYNAH_TRY(talk::OpenedTools opened_tools, tools_.open(context, tools, {}));
   AnsweredOnce host(context, conversation, opened_tools.box, tools, shows_thoughts_);
   talk::NobodyConfirms nobody;
@@ -342,6 +353,9 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
   if (context.json) {
     const Status right = opened.placer->settle();  // what the last look finds stands in the answer
     Json answer = json_of(*replied, opened);
+    if (conversation.remembers()) {
+      answer["recalled"] = json_of(conversation.recalled());
+    }
     if (alternatives_) {
       answer["logprobs"] = host.tokens();
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "chat/repetition.h"
+#include "cli/chat/shown_text.h"
 #include "formats/json.h"
 #include "store/files.h"
 #include "talk/memory/quoted_memory.h"
@@ -130,12 +131,14 @@ void Conversation::set_system(std::string system) {
 // was, so that the model has it read.
 void Conversation::say(std::string text) {
   std::string given = text;
+  recalled_.clear();
   if (memory_) {
     marks_.push_back(memory_->kept());
-    const auto reminded = memory_->remind(text, {});
+    auto reminded = memory_->remind(text, {});
     if (reminded) {
       given = talk::with_memory(text, reminded->quoted);
       memory_->told(*reminded);
+      recalled_ = std::move(reminded->items);
     } else {
       tell_(reminded.error().message);
     }
@@ -207,6 +210,14 @@ Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_to
     }
   }
   return replied;
+}
+
+std::vector<std::string> recalled_lines(const Conversation& conversation) {
+  std::vector<std::string> lines;
+  for (const talk::RecalledWords& words : conversation.recalled()) {
+    lines.push_back(recalled_line(words.day, words.text));
+  }
+  return lines;
 }
 
 Result<Json> read_messages(const std::string& file) {

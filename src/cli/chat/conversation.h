@@ -41,6 +41,12 @@ class Conversation {
   void set_system(std::string system);
 
   void say(std::string text);
+
+  // What the model was reminded of with the last question.
+  [[nodiscard]] const std::vector<talk::RecalledWords>& recalled() const { return recalled_; }
+
+  [[nodiscard]] bool remembers() const { return memory_ != nullptr; }
+
   void answer_call(const ToolCall& call, std::string result);
 
   // Takes back the last question with all that came of it, and has the memory forget what it kept
@@ -77,9 +83,13 @@ class Conversation {
   std::string system_;
   std::shared_ptr<talk::ConversationMemory> memory_;  // null: nothing is kept
   std::vector<size_t> marks_;  // ConversationMemory::kept() before each question
+  std::vector<talk::RecalledWords> recalled_;
   std::string model_name_;
   std::function<void(std::string_view)> tell_;
 };
+
+// What the model was reminded of with the last question, a line each for people.
+[[nodiscard]] std::vector<std::string> recalled_lines(const Conversation& conversation);
 
 // The messages of a conversation that was written to a file. As read_text_file() and parse_json()
 // refuse, and InvalidInput where there is no list; what stands in it is for load() to see.

@@ -18,7 +18,6 @@
 #include "cli/models/surroundings.h"
 #include "cli/placement/engine_fields.h"
 #include "talk/memory/sqlite_memory.h"
-#include "text/utf8.h"
 
 namespace mynah::cli {
 namespace {
@@ -61,13 +60,8 @@ Json item_json(const MemoryItem& item) {
   return json;
 }
 
-// Of a long text the beginning: export has all of it.
-std::string beginning_of(std::string_view text) {
-  constexpr size_t kMostBytes = 400;
-  std::string_view beginning = text.substr(0, kMostBytes);
-  beginning.remove_suffix(incomplete_utf8_tail(beginning));
-  return beginning.size() < text.size() ? fmt::format("{} ...", beginning) : std::string(beginning);
-}
+// Of a long text: export has all of it.
+constexpr size_t kMostListed = 400;
 
 void print_item(Context& context, const MemoryItem& item, Json more = Json::object()) {
   if (context.json) {
@@ -81,7 +75,7 @@ void print_item(Context& context, const MemoryItem& item, Json more = Json::obje
       item.turn.who.empty() ? std::string(origin) : fmt::format("{} ({})", item.turn.who, origin);
   context.out.line(shown_text(fmt::format("{:>5}  {}  {}{}: {}", item.id, time_text(item.at_ms), by,
                                           item.kind == MemoryKind::Fact ? ", to remember" : "",
-                                          beginning_of(item.turn.text))));
+                                          beginning_of(item.turn.text, kMostListed))));
 }
 
 // A day, "2026-11-30", as its beginning in UTC.

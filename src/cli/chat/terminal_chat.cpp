@@ -15,6 +15,7 @@
 #include "cli/chat/line_editor.h"
 #include "cli/chat/reply_printer.h"
 #include "cli/chat/shown_text.h"
+#include "cli/placement/placement_answer.h"
 #include "engine/store_folders.h"
 #include "store/files.h"
 #include "talk/tools/rounds.h"
@@ -122,6 +123,7 @@ class TerminalChat final : talk::RoundsHost, talk::Confirm {
         continue;
       }
       conversation_.say(std::string(question.substr(is_escaped ? 1 : 0)));
+      say_each(context_, recalled_lines(conversation_));
       MYNAH_TRY_STATUS(answer());
     }
     return context_.stop.stop_requested() ? context_.stopped_exit_code() : 0;

@@ -155,6 +155,7 @@ void DeskTalk::take(const talk::TalkEvent& event) {
       speaking_ = true;
       reply_.clear();
       break;
+    case Kind::Recalled:
     case Kind::Tool:
       add_line({.who = "", .text = tool_line(*event.tool)});
       break;

@@ -149,7 +149,7 @@ std::string TalkCommand::details() const {
   return "What is heard and said is printed; with --json a line an event: organs, voice, draft, "
          "heard,\n"
          "replies (with times), said, held, went_on, fault, moved, woke, sleeps, tool, rings, "
-         "remark. at_s counts what was captured.\n\n"
+         "remark,\nrecalled. at_s counts what was captured.\n\n"
          "--llm, --stt and --tts ask servers with OpenAI's API (another mynah, llama.cpp's, "
          "Ollama,\n"
          "vLLM, LM Studio, speaches, Kokoro-FastAPI, OpenAI): what is said or written goes there,\n"

@@ -21,9 +21,9 @@ using Json = nlohmann::ordered_json;
 using talk::TalkEvent;
 
 std::string_view name_of(TalkEvent::Kind kind) {
-  constexpr std::array<std::string_view, 14> kNames = {
-      "voice", "draft", "heard", "replies", "said", "held",  "went_on",
-      "fault", "moved", "woke",  "sleeps",  "tool", "rings", "remark"};
+  constexpr std::array<std::string_view, 15> kNames = {
+      "voice", "draft", "heard",  "replies", "said",  "held",   "went_on", "fault",
+      "moved", "woke",  "sleeps", "tool",    "rings", "remark", "recalled"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -51,13 +51,14 @@ Json json_of(const talk::OrganFacts& organ) {
 
 // Of a tool, and of what is told of it.
 std::pair<std::string_view, std::string_view> names_of(talk::ToolNews::Kind kind) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNames = {
       {{"called", "arguments"},
        {"asks", "shown"},
        {"progress", "text"},
        {"answered", "answer"},
        {"not_run", "why"},
-       {"remark", "text"}}};
+       {"remark", "text"},
+       {"recalled", "text"}}};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -80,6 +81,8 @@ std::string tool_line(const talk::ToolNews& news) {
           fmt::format("[{} answered: {}]", news.name, talk::bounded_answer(news.text, kShown)));
     case Kind::NotRun:
       return shown_text(fmt::format("[{} was not run: {}]", news.name, news.text));
+    case Kind::Recalled:
+      return recalled_line(news.name, news.text);
     case Kind::Progress:
     case Kind::Remark:
       break;
@@ -149,6 +152,7 @@ void TalkPrinter::print(const TalkEvent& event) {
     case TalkEvent::Kind::Moved:
       context_.say(fmt::format("{}: computes on {} now", name_of(*event.organ), event.text));
       break;
+    case TalkEvent::Kind::Recalled:
     case TalkEvent::Kind::Tool:
       print_line(tool_line(*event.tool));
       break;
@@ -191,6 +195,10 @@ void TalkPrinter::print_json(const TalkEvent& event) {
       json["name"] = event.tool->name;
       json["state"] = names_of(event.tool->kind).first;
       json[names_of(event.tool->kind).second] = event.tool->text;
+      break;
+    case TalkEvent::Kind::Recalled:
+      json["day"] = event.tool->name;
+      json["text"] = event.tool->text;
       break;
     case TalkEvent::Kind::Rings:
     case TalkEvent::Kind::Remark:

@@ -48,7 +48,9 @@ void Conversation::tell_tools() {
     if (news.kind == ToolNews::Kind::Remark) {
       tell({.kind = TalkEvent::Kind::Remark, .at = watch_.now(), .text = std::move(news.text)});
     } else {
-      tell({.kind = TalkEvent::Kind::Tool, .at = watch_.now(), .tool = std::move(news)});
+      const auto kind =
+          news.kind == ToolNews::Kind::Recalled ? TalkEvent::Kind::Recalled : TalkEvent::Kind::Tool;
+      tell({.kind = kind, .at = watch_.now(), .tool = std::move(news)});
     }
   }
 }

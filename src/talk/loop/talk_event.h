@@ -35,6 +35,7 @@ struct TalkEvent {
     Tool,     // what becomes of one that is called for the reply: `tool`
     Rings,    // `text` is said, of which nobody spoke: a timer's
     Remark,   // `text` is what people should know
+    Recalled  // the model was reminded for the reply: `tool` has the words, and the day as its name
   };
 
   Kind kind = Kind::Voice;
@@ -45,7 +46,7 @@ struct TalkEvent {
   TurnTimes times{};                  // Heard, Replies
   std::optional<OrganFault> fault{};  // Fault
   std::optional<Organ> organ{};       // Moved
-  std::optional<ToolNews> tool{};     // Tool
+  std::optional<ToolNews> tool{};     // Tool, Recalled
 };
 
 }  // namespace mynah::talk

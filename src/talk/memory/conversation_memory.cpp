@@ -98,15 +98,20 @@ Result<Reminder> ConversationMemory::remind(std::string_view question,
   // The order in which it was said: what is said later may take back what was said before.
   std::ranges::sort(found, {}, [](const Recalled& one) { return one.item.id; });
   Reminder reminder{.quoted = quoted_memory(found), .items = {}};
+  // A line each; what there was no room for is told another time.
+  found.resize(static_cast<size_t>(std::ranges::count(reminder.quoted, '\n')));
   for (const Recalled& one : found) {
-    reminder.items.push_back(one.item.id);
+    reminder.items.push_back(
+        {.item = one.item.id, .day = day_of(one.item.at_ms), .text = one.item.turn.text});
   }
   return reminder;
 }
 
 void ConversationMemory::told(const Reminder& reminder) {
   const std::lock_guard lock(mutex_);
-  told_.insert(reminder.items.begin(), reminder.items.end());
+  for (const RecalledWords& one : reminder.items) {
+    told_.insert(one.item);
+  }
 }
 
 size_t ConversationMemory::kept() const {

@@ -16,10 +16,17 @@
 
 namespace mynah::talk {
 
+// Words of another conversation that a model is told.
+struct RecalledWords {
+  int64_t item = 0;
+  std::string day;  // that they were said on: "2026-11-30"
+  std::string text;
+};
+
 // What a model is to be told with a question: words of other conversations.
 struct Reminder {
-  std::string quoted;          // as quoted_memory() writes them; "": nothing
-  std::vector<int64_t> items;  // that are quoted
+  std::string quoted;                // as quoted_memory() writes them; "": nothing
+  std::vector<RecalledWords> items;  // that are quoted
 };
 
 // Any number of threads may use it.

@@ -11,12 +11,6 @@
 namespace mynah::talk {
 namespace {
 
-std::string day_of(int64_t at_ms) {
-  const auto at =
-      std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(at_ms));
-  return fmt::format("{:%Y-%m-%d}", std::chrono::time_point_cast<std::chrono::seconds>(at));
-}
-
 // As a JSON string: a line break in the words begins no line.
 std::string in_quotes(std::string_view words) {
   std::string_view beginning = words.substr(0, kMostQuoted);
@@ -28,6 +22,12 @@ std::string in_quotes(std::string_view words) {
 }
 
 }  // namespace
+
+std::string day_of(int64_t at_ms) {
+  const auto at =
+      std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(at_ms));
+  return fmt::format("{:%Y-%m-%d}", std::chrono::time_point_cast<std::chrono::seconds>(at));
+}
 
 std::string quoted_memory(const std::vector<Recalled>& recalled) {
   std::string lines;

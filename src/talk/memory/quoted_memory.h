@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace mynah::talk {
 // Bytes of one item's words that are quoted, and of all.
 inline constexpr size_t kMostQuoted = 400;
 inline constexpr size_t kMostQuotedOfAll = 2000;
+
+// The day of a time as it is kept, in UTC: "2026-11-30".
+[[nodiscard]] std::string day_of(int64_t at_ms);
 
 // A line an item: when, by whom, and the words as a JSON string, so that none of them ends the
 // quotation or begins a line. "": there is nothing to tell. Only a user's words are told as such;

@@ -50,6 +50,9 @@ Result<ChatReply> RememberingMind::reply_in_turn(const ChatRequest& request, Tur
   const std::string told = with_memory(question, reminder->quoted);
   reminded.messages.back()["content"] = told;
   observer.on_question(told);
+  for (const RecalledWords& words : reminder->items) {
+    observer.on_tool({.kind = ToolNews::Kind::Recalled, .name = words.day, .text = words.text});
+  }
   {
     const std::lock_guard lock(mutex_);
     last_ = Told{.reminder = *std::move(reminder), .question = told};

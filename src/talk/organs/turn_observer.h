@@ -8,7 +8,7 @@
 
 namespace mynah::talk {
 
-// What becomes of a tool that is called for a reply.
+// What becomes of a tool that is called for a reply; and what else the model is told for it.
 struct ToolNews {
   enum class Kind : uint8_t {
     Called,    // `text`: the arguments
@@ -17,6 +17,7 @@ struct ToolNews {
     Answered,  // `text`: what came of it, for the model
     NotRun,    // `text`: why
     Remark,    // `text`: what people should know of tools as such
+    Recalled,  // `text`: what a memory reminds the model of; `name`: the day it was said on
   };
 
   Kind kind = Kind::Called;
