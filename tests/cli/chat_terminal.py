@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from checks import WEIGHTS, Checks, environment, needs
+from checks import WEIGHTS, Checks, environment, needs, run
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "server"))
 from taught_model import write_taught
@@ -77,6 +77,19 @@ def asks_about_tools(program, env, folder, tools, checks):
         code = "none: it went on"
     terminal.process.kill()
     checks.add("and Ctrl-D leaves", None if code == 0 else f"exit code {code}: {terminal.shown[-300:]!r}")
+
+
+def ends_what_repeats_itself(program, env, folder, checks):
+    """A form that nothing but a repetition keeps to: where no terminal shows it it ends there, but where --max-tokens bounds it."""
+    endless = folder / "endless.gbnf"
+    endless.write_text('root ::= "I am here. " root')
+    ask = ["chat", "--json", "--model", THINKER, "--temperature", "0", "--grammar", endless]
+    for more, end in ((), "repeats"), (("--max-tokens", "500"), "length"):
+        ended = run(env, program, *ask, *more, "hello")
+        answer = json.loads(ended.stdout) if ended.stdout else {}
+        codes = [note["code"] for note in answer.get("notes", [])]
+        checks.add(f"an endless answer ends as {end}", None if answer.get("end") == end and ("repeats" in codes) == (end == "repeats") else ended.stdout[-300:])
+        checks.add("and its form is not whole", None if ended.returncode == 1 else f"exit code {ended.returncode}")
 
 
 def main():
@@ -156,6 +169,7 @@ def main():
                    None if asked[:2] == ["Count to a thousand.\nOne number\ta line.", "/etc/hosts: what is it?"] else repr(asked))
         checks.add("a question that went on in a second line comes back whole", None if asked[2:] == 2 * ["Say one\nword."] else repr(asked))
         asks_about_tools(program, env, folder, tools, checks)
+        ends_what_repeats_itself(program, env, folder, checks)
         for number, name, typed in ((signal.SIGTERM, "SIGTERM", ""), (signal.SIGHUP, "SIGHUP", "Count to a thousand.\n")):
             ended = Terminal(env, program, "chat", "--model", THINKER, "--seed", "1")
             ended.wait_for("> ", max(ended.wait_for("on cpu"), 0))

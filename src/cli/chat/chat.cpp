@@ -33,6 +33,10 @@ std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool has_note(const ChatReply& reply, std::string_view code) {
+  return std::ranges::find(reply.notes, code, &ReplyNote::code) != reply.notes.end();
+}
+
 std::string_view name_of(ReplyEnd end) {
   constexpr std::array<std::string_view, 5> kNames = {"stop", "stop", "tool_calls", "length",
                                                       "context_full"};
@@ -53,7 +57,7 @@ Json json_of(const ChatReply& reply, const engine::OpenedChat& opened) {
           {"content", reply.message.content},
           {"reasoning", reply.message.reasoning},
           {"tool_calls", std::move(calls)},
-          {"end", name_of(reply.end)},
+          {"end", has_note(reply, kRepeatsNote) ? kRepeatsNote : name_of(reply.end)},
           {"prompt_tokens", spent.prompt_tokens},
           {"cached_tokens", spent.cached_tokens},
           {"tokens", spent.tokens},
@@ -116,8 +120,13 @@ class AnsweredOnce final : public talk::RoundsHost {
     ReplyPrinter printer(context_.out, thoughts_);
     auto replied = conversation_.reply(
         context_.json ? *teller_ : static_cast<ChatObserver&>(printer), context_.stop, [&] {
+          // Nobody would stop it who reads a pipe.
+          if (!context_.out.is_terminal() && conversation_.request().choice.most_tokens == 0) {
+            return false;
+          }
           printer.make_way();
           context_.say(kRepeatsText);
+          return true;
         });
     if (!context_.json) {
       printer.finish();
@@ -191,7 +200,8 @@ void ChatCommand::fields(Fields& fields) {
     field.within(range.least, range.most);
   };
   within(fields.option("max-tokens", "N", most_tokens_,
-                       "Tokens of an answer at most; 0: as many as there is room for."),
+                       "Tokens of an answer at most; 0: as many as there is room for, or until it "
+                       "repeats itself where no terminal shows it."),
          choice::kTokens);
   fields.names("stop", "TEXT", stops_, "A text that ends an answer; may be given several times.");
   fields.option("think", "HOW", think_,
@@ -376,7 +386,9 @@ Result<int> ChatCommand::answer(Context& context, const engine::OpenedChat& open
   if (timings_) {
     context.say(timing_line(replied->spent));
   }
-  return std::ranges::count(replied->notes, kFormCutNote, &ReplyNote::code) > 0 ? 1 : 0;
+  const bool cut = has_note(*replied, kFormCutNote) ||
+                   (has_note(*replied, kRepeatsNote) && conversation.request().constraint);
+  return cut ? 1 : 0;
 }
 
 Result<int> ChatCommand::converse(Context& context, const engine::OpenedChat& opened,

@@ -21,10 +21,11 @@ using Json = Conversation::Json;
 // Hears what is told to another, so that a reply that is stopped is known as far as it came.
 class Overheard final : public ChatObserver {
  public:
-  Overheard(ChatObserver& other, const std::function<void()>& on_repetition)
+  Overheard(ChatObserver& other, const std::function<bool()>& on_repetition)
       : other_(other), on_repetition_(on_repetition) {}
 
   Status on_begin(int64_t prompt_tokens, int64_t context) override {
+    prompt_tokens_ = prompt_tokens;
     return other_.on_begin(prompt_tokens, context);
   }
 
@@ -32,10 +33,12 @@ class Overheard final : public ChatObserver {
 
   Status on_delta(const ChatDelta& delta) override {
     content_ += delta.said.content;
+    reasoning_ += delta.said.reasoning;
     MYNAH_TRY_STATUS(other_.on_delta(delta));
     const bool thinks_so = repetition_.push(delta.said.reasoning);
-    if (repetition_.push(delta.said.content) || thinks_so) {
-      on_repetition_();
+    if ((repetition_.push(delta.said.content) || thinks_so) && !on_repetition_()) {
+      ended_ = true;
+      return fail(ErrorCode::Cancelled, "the reply repeats itself");
     }
     return {};
   }
@@ -44,11 +47,31 @@ class Overheard final : public ChatObserver {
 
   [[nodiscard]] const std::string& content() const { return content_; }
 
+  // What there is of a reply that was ended because it repeats itself; none: it was not.
+  [[nodiscard]] std::optional<ChatReply> ended() const {
+    if (!ended_) {
+      return std::nullopt;
+    }
+    ChatReply reply;
+    reply.message.content = content_;
+    reply.message.reasoning = reasoning_;
+    reply.end = ReplyEnd::Length;
+    reply.spent.prompt_tokens = prompt_tokens_;
+    reply.notes.push_back({.code = std::string(kRepeatsNote),
+                           .text = "the answer repeats itself and was ended: --repeat-penalty 1.1 "
+                                   "or another model may help, --max-tokens N bounds it in place "
+                                   "of that"});
+    return reply;
+  }
+
  private:
   ChatObserver& other_;
-  const std::function<void()>& on_repetition_;
+  const std::function<bool()>& on_repetition_;
   RepetitionWatch repetition_;
   std::string content_;
+  std::string reasoning_;
+  int64_t prompt_tokens_ = 0;
+  bool ended_ = false;
 };
 
 }  // namespace
@@ -194,9 +217,12 @@ Status Conversation::load(Json messages, std::string_view file) {
 }
 
 Result<ChatReply> Conversation::reply(ChatObserver& observer, const std::stop_token& stop,
-                                      const std::function<void()>& on_repetition) {
+                                      const std::function<bool()>& on_repetition) {
   Overheard overheard(observer, on_repetition);
   auto replied = model_.reply(request_, overheard, stop);
+  if (auto ended = overheard.ended()) {
+    replied = *std::move(ended);
+  }
   if (replied) {
     request_.messages.push_back(talk::called_message(replied->message));
     keep(talk::MemoryOrigin::Assistant, model_name_, replied->message.content);

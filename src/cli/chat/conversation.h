@@ -19,6 +19,9 @@ namespace mynah::cli {
 inline constexpr std::string_view kRepeatsText =
     "the answer repeats itself: Ctrl-C stops it, --repeat-penalty 1.1 or another model may help";
 
+// The note of a reply that was ended for that.
+inline constexpr std::string_view kRepeatsNote = "repeats";
+
 // What --think and /think take, and what they mean; none: none of them.
 inline constexpr std::string_view kThinkingWords =
     "auto, off, on, minimal, low, medium, high or a number of tokens";
@@ -57,9 +60,10 @@ class Conversation {
 
   // Replies to what was said; what came of a reply that was stopped is kept, as it was heard. A
   // note says where the model's template has no place for the tools. `on_repetition` is called once
-  // where the reply, or its thought, repeats itself as RepetitionWatch has it; it goes on.
+  // where the reply, or its thought, repeats itself as RepetitionWatch has it: false ends it there,
+  // as a reply of that length, which a note (kRepeatsNote) says.
   [[nodiscard]] Result<ChatReply> reply(ChatObserver& observer, const std::stop_token& stop,
-                                        const std::function<void()>& on_repetition);
+                                        const std::function<bool()>& on_repetition);
 
   // Goes on with another conversation's messages, of that file. Refused, as ChatPrompt::render(),
   // where they are none; all stays as it was then.

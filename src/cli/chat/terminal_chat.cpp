@@ -206,6 +206,7 @@ class TerminalChat final : talk::RoundsHost, talk::Confirm {
     auto replied = conversation_.reply(printer, interrupts_.begin(), [&] {
       printer.make_way();
       context_.say(kRepeatsText);
+      return true;
     });
     printer.finish();
     interrupts_.take();  // what stopped the reply throws away no line
