@@ -184,6 +184,7 @@ std::expected<std::vector<WrittenReply>, WriteError> write_replies(const Complet
   const int count = request.replies * std::max(1, static_cast<int>(request.texts.size()));
   std::deque<OneReply> replies;
   std::vector<ChatObserver*> observers;
+  observers.reserve(static_cast<size_t>(count));
   for (int number = 0; number < count; ++number) {
     observers.push_back(&replies.emplace_back(one, writing, number, taker));
   }

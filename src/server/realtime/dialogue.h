@@ -53,7 +53,7 @@ class Dialogue final : public EarObserver {
   [[nodiscard]] bool take(std::string_view text);
   // What was heard meanwhile is told.
   void go_on();
-  void end_reply(Replied replied);
+  void end_reply(const Replied& replied);
   // When on_time() is to be called.
   [[nodiscard]] std::optional<Ear::Clock::time_point> due() const;
   void on_time(Ear::Clock::time_point now);

@@ -431,7 +431,7 @@ void Dialogue::tell_limits() {
   }
 }
 
-void Dialogue::end_reply(Replied replied) {
+void Dialogue::end_reply(const Replied& replied) {
   const auto found = std::ranges::find(active_, replied.response_id, &Active::response_id);
   if (found == active_.end()) {
     return;

@@ -252,7 +252,7 @@ class RealtimeSession final : public MessageSession,
       dialogue_->on_time(Clock::now());
     }
     if (next.task && next.task->replied) {
-      dialogue_->end_reply(*std::move(next.task->replied));
+      dialogue_->end_reply(*next.task->replied);
     } else if (next.task) {
       if (dialogue_->take(next.task->text)) {
         shrink_backlog(held_by(next.task->text));
