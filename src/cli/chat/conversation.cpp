@@ -152,7 +152,7 @@ void Conversation::set_system(std::string system) {
 
 // What the model is reminded of stands with the question and stays there: all before it is what it
 // was, so that the model has it read.
-void Conversation::say(std::string text) {
+void Conversation::say(const std::string& text) {
   std::string given = text;
   recalled_.clear();
   if (memory_) {

@@ -43,7 +43,7 @@ class Conversation {
   void clear();
   void set_system(std::string system);
 
-  void say(std::string text);
+  void say(const std::string& text);
 
   // What the model was reminded of with the last question.
   [[nodiscard]] const std::vector<talk::RecalledWords>& recalled() const { return recalled_; }

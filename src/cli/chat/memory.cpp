@@ -63,7 +63,7 @@ Json item_json(const MemoryItem& item) {
 // Of a long text: export has all of it.
 constexpr size_t kMostListed = 400;
 
-void print_item(Context& context, const MemoryItem& item, Json more = Json::object()) {
+void print_item(Context& context, const MemoryItem& item, const Json& more = Json::object()) {
   if (context.json) {
     Json json = item_json(item);
     json.update(more);
