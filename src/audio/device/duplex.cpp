@@ -37,7 +37,7 @@ Duplex::Duplex(int playback_hz)
 
 Result<SoundFrame> Duplex::next(std::stop_token stop) {
   std::unique_lock lock(mutex_);
-  if (!arrived_.wait(lock, stop, [&] { return !frames_.empty(); })) {
+  if (!arrived_.wait(lock, std::move(stop), [&] { return !frames_.empty(); })) {
     return fail(ErrorCode::Cancelled, "listening was stopped");
   }
   SoundFrame frame = frames_.front();

@@ -161,6 +161,7 @@ std::vector<SoundChoice> PulseConnection::devices() {
   finish(api_.context_get_sink_info_list(context_, note_sink, &sinks));
   std::ranges::stable_sort(sources, {}, &PulseEnd::monitor);
   std::vector<SoundChoice> choices;
+  choices.reserve(sources.size() + sinks.size());
   for (const PulseEnd& source : sources) {
     choices.push_back({.name = "pulse:" + source.name,
                        .title = source.title,

@@ -14,6 +14,15 @@ namespace {
 
 constexpr const char* kPulseLibrary = "libpulse.so.0";
 
+template <class Function>
+void resolve(void* library, const char* name, Function& function,
+             std::vector<std::string_view>& missing) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  if (function == nullptr) {
+    missing.emplace_back(name);
+  }
+}
+
 }  // namespace
 
 Result<PulseApi> open_pulse_library() {
@@ -31,11 +40,7 @@ Result<PulseApi> open_pulse_library() {
   void* const library = (**opened).release();
   PulseApi api;
   std::vector<std::string_view> missing;
-#define MYNAH_PULSE_RESOLVE(name)                                                 \
-  api.name = reinterpret_cast<decltype(api.name)>(::dlsym(library, "pa_" #name)); \
-  if (api.name == nullptr) {                                                      \
-    missing.emplace_back("pa_" #name);                                            \
-  }
+#define MYNAH_PULSE_RESOLVE(name) resolve(library, "pa_" #name, api.name, missing);
   MYNAH_PULSE_FUNCTIONS(MYNAH_PULSE_RESOLVE)
 #undef MYNAH_PULSE_RESOLVE
   if (!missing.empty()) {
