@@ -32,7 +32,8 @@ int16_t gain_of(uint32_t noise) {
   const float gain =
       static_cast<float>(1U << kGainBits) * std::pow(level + kGainOffset, -kGainStrength);
   constexpr auto kMost = static_cast<float>(std::numeric_limits<int16_t>::max());
-  return gain > kMost ? std::numeric_limits<int16_t>::max() : static_cast<int16_t>(gain + 0.5F);
+  return gain > kMost ? std::numeric_limits<int16_t>::max()
+                      : static_cast<int16_t>(std::floor(gain + 0.5F));
 }
 
 // Through the values at begin, middle and end of the numbers of `bits` bits.

@@ -79,7 +79,8 @@ void convolve(const Convolution& layer, std::span<int8_t> memory) {
 void look_up(const Lookup& lookup, std::span<int8_t> memory) {
   constexpr int kLowest = 128;
   for (size_t i = 0; i < lookup.bytes; ++i) {
-    memory[lookup.to + i] = lookup.codes[static_cast<size_t>(memory[lookup.from + i] + kLowest)];
+    const int code = memory[lookup.from + i] + kLowest;
+    memory[lookup.to + i] = lookup.codes[static_cast<size_t>(code)];
   }
 }
 

@@ -110,7 +110,8 @@ void ContextGraph::build(std::span<const Spelling> sorted, const WordBonus& bonu
 void ContextGraph::link_failures() {
   for (int32_t parent = 1; parent < static_cast<int32_t>(nodes_.size()); ++parent) {
     for (int32_t k = 0; k < node(parent).child_count; ++k) {
-      Node& made = nodes_[static_cast<size_t>(node(parent).first_child + k)];
+      const int32_t number = node(parent).first_child + k;
+      Node& made = nodes_[static_cast<size_t>(number)];
       int32_t fail = node(parent).fail;
       made.fail = child(fail, made.token);
       while (made.fail == 0 && fail != 0) {
