@@ -21,6 +21,25 @@ using Answer = Confirm::Answer;
 // As the program does: a pipe that nobody reads is an error and no signal.
 const auto kNoFileSignal = std::signal(SIGPIPE, SIG_IGN);
 
+TEST(ToolsFile, SaysWhatItDoesNotKnow) {
+  const auto file = ToolsFile::parse(R"({
+    "tool": [], "mcpServers": {"s": {"command": "x", "arg": ["y"]}},
+    "tools": [{"name": "clock", "command": "date", "change": false},
+              {"type": "function", "function": {"name": "f"}, "leave": true}]})",
+                                     "tools.json");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_THAT(
+      file->notes(),
+      ElementsAre(
+          "tools.json: nothing is known of \"tool\" (did you mean tools?): it is passed over",
+          "tools.json: tool clock: nothing is known of \"change\" (did you mean changes?): it goes "
+          "to the model as it stands",
+          "tools.json: tool f: nothing is known of \"leave\" (did you mean leaves?): it is passed "
+          "over",
+          "\"mcpServers\": \"s\": nothing is known of \"arg\" (did you mean args?): it is passed "
+          "over"));
+}
+
 TEST(ToolsFile, TakesServersAsOtherProgramsHaveThem) {
   const mynah::test::TemporaryFolder folder;
   const std::string token = folder / "token";
@@ -54,7 +73,9 @@ TEST(ToolsFile, TakesServersAsOtherProgramsHaveThem) {
   EXPECT_EQ(house.address->token, "abc");
   EXPECT_EQ(house.address->url.target, "/api/mcp");
   EXPECT_THAT(house.offered, ElementsAre("GetLiveContext"));
-  EXPECT_THAT(file->notes(), ElementsAre(HasSubstr("for all to read")));
+  EXPECT_THAT(file->notes(),
+              ElementsAre(HasSubstr("\"files\": nothing is known of \"autoApprove\""),
+                          HasSubstr("for all to read")));
   EXPECT_THAT(file->own(), ElementsAre("get_time", "calculate"));
   EXPECT_FALSE(file->described().at(0).facts.changes);
 }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "temporary_folder.h"
 #include "text/english_files.h"
 #include "text/phonemes/alphabet.h"
 #include "text/phonemes/own_words.h"
@@ -57,6 +58,26 @@ TEST_F(OwnWords, come_before_the_lexicons) {
   EXPECT_EQ(say("lead\tlˈɛd", "the lead"), "ðə lˈɛd");
 }
 
+TEST_F(OwnWords, behind_a_tab_have_phonemes) {
+  EXPECT_THAT(error("dog\tkˈæt\ncat\t\n"),
+              HasSubstr("own.txt, line 2: wanted phonemes behind the tab of \"cat\", found none"));
+  EXPECT_THAT(error("cat\t \r\n"), HasSubstr("line 1: wanted phonemes"));
+  EXPECT_EQ(error("cat \r\n"), "none") << "a word for hearing";
+}
+
+TEST(UserLexicon, a_file_without_words_is_refused) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "own.txt";
+  for (const std::string text : {"", "# nothing\n\n"}) {
+    test::write_file(file, text);
+    for (const std::string& told :
+         {read_lexicon_words(file).error().message,
+          UserLexicon::read(file, LexiconPhonemes::American).error().message}) {
+      EXPECT_THAT(told, HasSubstr("own.txt: wanted words, each on a line of its own"));
+    }
+  }
+}
+
 TEST_F(OwnWords, with_capitals_are_meant_as_they_are_written) {
   EXPECT_EQ(say("Dog\tzˈib", "Dog dog DOG"), "zˈib dˈɔɡ dˈɔɡ");
   EXPECT_EQ(say("Dog\tzˈib\ndog\tkˈæt", "Dog dog"), "zˈib kˈæt");
@@ -80,7 +101,7 @@ TEST_F(OwnWords, say_on_which_line_what_is_wrong) {
 }
 
 TEST_F(OwnWords, that_stand_alone_are_said_as_without_them) {
-  EXPECT_EQ(say("dog\ncat\t\nthe\tðˈi", "the dog"), "ðˈi dˈɔɡ");
+  EXPECT_EQ(say("dog\ncat\nthe\tðˈi", "the dog"), "ðˈi dˈɔɡ");
 }
 
 TEST(LexiconWords, AreThoseOfAllLinesAsTheyAreWritten) {

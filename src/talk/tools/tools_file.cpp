@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -90,6 +91,28 @@ Result<ToolMarks> marks_of(const ToolJson& object) {
   return marks;
 }
 
+// Says which members of an object nobody reads: a slip stands for what was meant and is not done.
+void note_unknown(const ToolJson& object, std::span<const std::string_view> known,
+                  const std::string& where, std::string_view becomes,
+                  std::vector<std::string>& notes) {
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (const auto& [member, value] : object.items()) {
+    if (std::ranges::find(known, member) == known.end()) {
+      notes.push_back(fmt::format("{}: nothing is known of \"{}\"{}: it {}", where, member,
+                                  suggestion(member, names), becomes));
+    }
+  }
+}
+
+constexpr std::array<std::string_view, 3> kFileMembers = {"tools", "mcpServers", "own"};
+constexpr std::string_view kPassedOver = "is passed over";
+constexpr std::array<std::string_view, 11> kToolMembers = {
+    "type",  "function",     "name",    "description", "parameters", "strict",
+    "title", "outputSchema", "command", "changes",     "leaves"};
+constexpr std::array<std::string_view, 12> kServerMembers = {
+    "type",      "command", "args",    "env",   "url",   "headers",
+    "tokenFile", "caFile",  "timeout", "offer", "tools", "disabled"};
+
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
@@ -135,6 +158,8 @@ Result<std::optional<McpServerEntry>> server_of(const std::string& name, const T
   if (disabled.is_boolean() && disabled.get<bool>()) {
     return std::nullopt;
   }
+  note_unknown(server, kServerMembers, fmt::format("\"mcpServers\": \"{}\"", name), kPassedOver,
+               notes);
   McpServerEntry entry;
   entry.name = name;
   const std::string command = mcp_text(server, "command");
@@ -193,6 +218,7 @@ Result<ToolsFile> ToolsFile::parse(const std::string& text, const std::string& n
     MYNAH_TRY_STATUS(file.add_described(json.is_object() ? ToolJson::array({json}) : json, name));
     return file;
   }
+  note_unknown(json, kFileMembers, name, kPassedOver, file.notes_);
   if (const auto list = json.find("tools"); list != json.end()) {
     MYNAH_TRY_STATUS(file.add_described(*list, name));
   }
@@ -221,6 +247,8 @@ Status ToolsFile::add_described(const ToolJson& list, const std::string& name) {
     }
     Described described;
     described.facts.name = mcp_text(function, "name");
+    note_unknown(tool, kToolMembers, fmt::format("{}: tool {}", name, described.facts.name),
+                 is_wrapped ? kPassedOver : "goes to the model as it stands", notes_);
     described.facts.description = mcp_text(function, "description");
     described.facts.parameters = function.value("parameters", ToolJson());
     described.facts.origin = name;

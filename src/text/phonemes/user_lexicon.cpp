@@ -65,6 +65,11 @@ Result<std::vector<LexiconLine>> lines_of(std::string_view text, std::string_vie
     if (spaced) {
       return wrong(fmt::format("wanted one word without a space, found {}", in_quotes(word)));
     }
+    // The tab says that phonemes were meant.
+    if (alone && whole.contains('\t')) {
+      return wrong(
+          fmt::format("wanted phonemes behind the tab of {}, found none", in_quotes(word)));
+    }
     if (!words.insert(spelling_of(word)).second) {
       return wrong(
           fmt::format("{} has an entry above already: wanted each word once", in_quotes(word)));
@@ -93,7 +98,14 @@ Result<std::vector<std::string>> read_lexicon_words(const std::string& path) {
     return std::vector<std::string>();
   }
   MYNAH_TRY(const std::string text, read_data_file(path));
-  return lexicon_words(text, path);
+  MYNAH_TRY(std::vector<std::string> words, lexicon_words(text, path));
+  if (words.empty()) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted words, each on a line of its own, alone or with a tab and "
+                            "its phonemes, found none",
+                            path));
+  }
+  return words;
 }
 
 Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view name,
@@ -119,6 +131,7 @@ Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view n
 }
 
 Result<UserLexicon> UserLexicon::read(const std::string& path, LexiconPhonemes wanted) {
+  MYNAH_TRY(const auto words, read_lexicon_words(path));  // refuses a file without any
   MYNAH_TRY(const std::string text, read_data_file(path));
   return parse(text, path, wanted);
 }
