@@ -17,14 +17,20 @@ namespace {
 // What a newcomer is offered.
 constexpr std::string_view kFirstWord = "okay-nabu";
 
+// By name.
+std::vector<StoredModel> stored_words(const Store& store) {
+  std::vector<StoredModel> words = store.list();
+  std::erase_if(
+      words, [](const StoredModel& model) { return !is_for(model.family, FamilyKind::WakeWord); });
+  return words;
+}
+
 // The folder or file of each word that is wanted, and what the store calls it.
 Result<std::vector<ResolvedModel>> find_words(const Store& store, const WakeWish& wish) {
   std::vector<ResolvedModel> found;
   if (wish.empty()) {
-    for (const StoredModel& model : store.list()) {
-      if (is_for(model.family, FamilyKind::WakeWord)) {
-        found.push_back({.path = model.path(), .name = model.name});
-      }
+    for (const StoredModel& model : stored_words(store)) {
+      found.push_back({.path = model.path(), .name = model.name});
     }
     if (found.empty()) {
       return fail(ErrorCode::Environment,
@@ -87,12 +93,17 @@ Result<OpenedWakeCheck> open_wake_check(WakeConfirm confirm, const RecognizerWis
   return opened;
 }
 
+std::string wake_words_here(const Environment& environment) {
+  std::string names;
+  for (const StoredModel& model : stored_words(Store(store_folders(environment)))) {
+    names += (names.empty() ? "" : ", ") + model.name;
+  }
+  return names.empty() ? fmt::format("none ('mynah pull {}' brings one)", kFirstWord) : names;
+}
+
 std::vector<std::shared_ptr<const WakeWord>> installed_wake_words(const Environment& environment) {
   std::vector<std::shared_ptr<const WakeWord>> words;
-  for (const StoredModel& model : Store(store_folders(environment)).list()) {
-    if (!is_for(model.family, FamilyKind::WakeWord)) {
-      continue;
-    }
+  for (const StoredModel& model : stored_words(Store(store_folders(environment)))) {
     if (auto word = WakeWord::load(model.path())) {
       words.push_back(*std::move(word));
     }

@@ -40,6 +40,9 @@ struct OpenedWakeCheck {
                                                       const RecognizerWish& wish,
                                                       const Surroundings& surroundings);
 
+// For messages: the names of those that are here, or what to pull where none is.
+[[nodiscard]] std::string wake_words_here(const Environment& environment);
+
 // All that are here and can be opened, by name.
 [[nodiscard]] std::vector<std::shared_ptr<const WakeWord>> installed_wake_words(
     const Environment& environment);

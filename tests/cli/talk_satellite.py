@@ -104,6 +104,9 @@ def asleep(program, env, heard, other, checks):
         texts = [event["text"] for event in events if event["event"] == "heard"]
         good = ("woke" in names and "said" in names and "light" in " ".join(texts).lower()) if wanted else names == ["organs"]
         checks.add(name, None if good and result.returncode == 0 else f"{result.returncode}: {names} {texts} {result.stderr[-300:]}")
+    noted = run(env, *command[:-4], "--wake", "hey mynah", "--wav", other)
+    checks.add("words of one's own are said to be no model's",
+               None if "'hey mynah' is no model" in noted.stderr and noted.returncode == 0 else f"{noted.returncode}: {noted.stderr[-300:]}")
     for name, more in (("two ways of listening are refused", ["--push-to-talk"]), ("an address without a satellite is refused", ["--host", "0.0.0.0"]),
                        ("a word that is no model and no phrase is refused", ["--wake", "nobody"]), ("a satellite has no recording", ["--satellite", "--wav", heard]),
                        ("nor does it wait for a phrase", ["--satellite", "--wake", "hey mynah"])):

@@ -72,12 +72,14 @@ void WakeCommand::fields(Fields& fields) {
 }
 
 std::string WakeCommand::details() const {
-  return "Prints the time at which each wake word was heard, in seconds, with the word and how\n"
-         "likely it is, one a line. The words are microWakeWord's; 'mynah pull okay-nabu' brings\n"
-         "one, 'mynah import FILE.tflite' takes in one of your own. Where a recogniser is here, "
-         "it\n"
-         "confirms what is below a word's cutoff. --phrase needs none of them: what\n"
-         "the recogniser writes is compared by its sounds, and costs what transcribing costs.\n\n"
+  return "Prints the time at which each wake word was heard, in seconds, how sure it is, and the\n"
+         "word, one a line. A model gives a probability (1: certain; 'confirmed': it is below the\n"
+         "cutoff and the recogniser agrees), --phrase the distance of what was heard from the\n"
+         "words (0: the same sounds); --json names them so, too.\n\n"
+         "The words are microWakeWord's; 'mynah pull okay-nabu' brings one, 'mynah import\n"
+         "FILE.tflite' takes in one of your own. Where a recogniser is here, it confirms what is\n"
+         "below a word's cutoff. --phrase needs none of them: what the recogniser writes is\n"
+         "compared by its sounds, and costs what transcribing costs.\n\n"
          "  arecord -q -t wav -r 16000 -f S16_LE | mynah wake -";
 }
 
@@ -143,7 +145,8 @@ Result<double> WakeCommand::hear(Context& context, const std::string& file, cons
                               {"probability", to_thousandth(found.probability)},
                               {"confirmed", !found.sure}});
       } else {
-        context.out.line(fmt::format("{:9.3f} {:.2f} {}{}", at, found.probability, found.name,
+        context.out.line(fmt::format("{:9.3f} probability {:.2f}{} {}{}", at, found.probability,
+                                     found.sure ? "" : " confirmed", found.name,
                                      recordings_.size() > 1 ? " " + file : std::string()));
         context.out.flush();
       }
@@ -202,7 +205,7 @@ Result<double> WakeCommand::hear_phrases_of(Context& context, const std::string&
                             {"distance", to_thousandth(found.distance)},
                             {"heard", found.heard}});
     } else {
-      context.out.line(fmt::format("{:9.3f} {:.2f} {}{}", found.time_s, found.distance,
+      context.out.line(fmt::format("{:9.3f} distance {:.2f} {}{}", found.time_s, found.distance,
                                    found.phrase,
                                    recordings_.size() > 1 ? " " + file : std::string()));
       context.out.flush();

@@ -232,6 +232,9 @@ Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,
   MYNAH_TRY(const auto mind, open_mind(context, models, nobody));
   talk::ThreadWorkers workers;
   MYNAH_TRY(auto wakes, open_wake_ear(context, wake_, models, workers));
+  if (const std::string note = own_words_note(context, wake_); !note.empty()) {
+    context.say(note);
+  }
   talk::Conversation conversation(parts_of(models, *mind, workers), settings(models.language));
   talk::WakeGate gate(conversation, std::move(wakes), wake_.settings(models.mouth->rate_hz()));
   conversation.warm_up();
@@ -311,8 +314,15 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
     MYNAH_TRY(screen, TalkScreen::open(STDIN_FILENO, context.out.descriptor()));
   }
   const bool shown = screen != nullptr;  // the screen has it all
-  DeskTalk desk({.first_notes = leaving_words(models.ear->facts(), models.mind->facts(),
-                                              models.mouth->facts()),
+  std::vector<std::string> first_notes =
+      leaving_words(models.ear->facts(), models.mind->facts(), models.mouth->facts());
+  if (const std::string note = own_words_note(context, wake_); !note.empty()) {
+    first_notes.push_back(note);
+    if (!shown) {
+      context.say(note);
+    }
+  }
+  DeskTalk desk({.first_notes = std::move(first_notes),
                  .conversation = conversation,
                  .gate = gate,
                  .device = *device,

@@ -14,6 +14,11 @@ namespace {
 constexpr double kLeastWindow_s = 1;
 constexpr double kMostWindow_s = 600;
 
+// A phrase has several words; a name, known or mistyped, is one.
+bool may_be_own(const WakeChoice& choice) {
+  return choice.word.contains(' ');
+}
+
 }  // namespace
 
 void WakeChoice::fields(Fields& fields) {
@@ -32,6 +37,16 @@ talk::WakeSettings WakeChoice::settings(int played_hz) const {
   return {.played_hz = played_hz, .window_s = window_s};
 }
 
+std::string own_words_note(const Context& context, const WakeChoice& choice) {
+  if (!may_be_own(choice) || engine::open_wake_words({choice.word}, context.environment)) {
+    return "";
+  }
+  return fmt::format(
+      "--wake '{}' is no model: the recogniser listens for it as words of your own; wake-word "
+      "models here: {}",
+      choice.word, engine::wake_words_here(context.environment));
+}
+
 Result<std::unique_ptr<talk::WakeEar>> open_wake_ear(const Context& context,
                                                      const WakeChoice& choice,
                                                      const TalkModels& models,
@@ -47,12 +62,13 @@ Result<std::unique_ptr<talk::WakeEar>> open_wake_ear(const Context& context,
   if (words) {
     return talk::word_wake_ear(*std::move(words), std::move(check), workers);
   }
-  // A phrase has several words; a name, known or mistyped, is one.
-  if (!choice.word.contains(' ')) {
+  if (!may_be_own(choice)) {
     return std::unexpected(
         Error{words.error().code,
-              fmt::format("--wake {}: {}; words of your own are a phrase, such as 'hey mynah'",
-                          choice.word, words.error().message)});
+              fmt::format("--wake {}: {}; wake-word models here: {}; words of your own are a "
+                          "phrase, such as 'hey mynah'",
+                          choice.word, words.error().message,
+                          engine::wake_words_here(context.environment))});
   }
   MYNAH_TRY(WakePhrase phrase, WakePhrase::create(choice.word));
   if (check == nullptr) {

@@ -20,6 +20,10 @@ struct WakeChoice {
   [[nodiscard]] talk::WakeSettings settings(int played_hz) const;
 };
 
+// What is to be said of words of one's own, so that who meant a model sees that it is none, and
+// which there are; "": a model is waited for, or nothing.
+[[nodiscard]] std::string own_words_note(const Context& context, const WakeChoice& choice);
+
 // Null where no word is waited for. A word that is a model's is that model; others are phrases.
 // Refused as engine::open_wake_words() and WakePhrase::create() refuse; Unsupported for a phrase
 // where what hears is not of a kind that can look for one.
