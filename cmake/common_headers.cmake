@@ -8,7 +8,7 @@ set(MYNAH_COMMON_HEADERS <algorithm> <array> <charconv> <chrono> <cmath> <cstdin
 # have those of the house's own that most of them include read once, too: a fifth of their time, of the server's a third. A
 # release reads none of these before, and finds what forgets one.
 set(MYNAH_HEADER_SETS doctor server)
-set(MYNAH_READERS_OF_doctor doctor)
+set(MYNAH_READERS_OF_doctor doctor verdicts)
 set(MYNAH_HEADERS_OF_doctor doctor/characters.h doctor/facts.h doctor/finding.h doctor/knowledge/knowledge.h doctor/versions.h)
 set(MYNAH_READERS_OF_server server cli)
 set(MYNAH_HEADERS_OF_server engine/engine.h place/kinds/kinds.h place/placer.h server/hear/hear_file.h server/http/exchange.h

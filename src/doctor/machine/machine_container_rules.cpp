@@ -9,7 +9,7 @@
 namespace mynah::doctor {
 namespace {
 
-std::string variable(const Machine& machine, std::string_view name) {
+std::string container_variable(const Machine& machine, std::string_view name) {
   const auto found = machine.variables.find(std::string(name));
   return found == machine.variables.end() ? std::string() : found->second;
 }
@@ -59,7 +59,7 @@ void judge_inside(Diagnosis& diagnosis) {
   if (has_node(machine) || machine.wsl) {
     return;
   }
-  const std::string shown = variable(machine, "NVIDIA_VISIBLE_DEVICES");
+  const std::string shown = container_variable(machine, "NVIDIA_VISIBLE_DEVICES");
   const bool hidden = shown == "none" || shown == "void";
   const bool wanted = wants_card(diagnosis.facts) || (!shown.empty() && !hidden);
   const bool host_has = !nvidia_cards(machine).empty() || !machine.driver.empty();
