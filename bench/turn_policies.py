@@ -4,7 +4,8 @@ A pause is a row: logits at LOOKS seconds of silence (nan behind its end), how l
 before it had fallen (decibels: TurnLevel of speech/turn_level.h), and what its transcript ends in (ClauseState of speech/open_clause.h: -1 open,
 1 whole, 0 neither). A policy says after how much silence it ends the turn; latency is the mean of that over true ends, a false cut-off is a
 pause before the end that lasts longer. `ours` is the rule of speech/end_of_turn_rule.h: the pause's lowest logit so far and what the fall gives,
-against a line over silence; words count from 0.2 s on. What a decibel gives is fitted (fall_gain), all else swept.
+against a line over silence; words count from 0.2 s on. What a decibel gives was chosen in folds of the first half (docs/turns.md), all else is
+swept.
 """
 import itertools
 
@@ -15,11 +16,12 @@ WORDS_KNOWN_S = .2
 TIMEOUTS = np.round(np.arange(.3, 3.01, .1), 1)
 THRESHOLDS = np.arange(-4, 6.1, .5)
 OUR_THRESHOLDS = np.arange(-8, 10.1, .5)
-USUAL_FALL_DB = 9
-MOST_GIVEN = 4
+USUAL_FALL_DB = 4
+FALL_GAIN = 2.5
+MOST_GIVEN = 5
 SLOPES = (-2, 0)
-# What an open clause takes from a score, and how much longer silence must last behind it.
-WORDS = ((0, 0), (4, .5), (8, .6), (8, 1))
+# What an open clause takes from a score, and how much longer silence must last behind it; of settings that are as good the first is taken.
+WORDS = ((8, .6), (8, 1), (4, .5))
 
 
 class Pauses:
@@ -59,30 +61,15 @@ def streamed(pauses):
             yield (delay, threshold, timeout), np.minimum(ends, timeout)
 
 
-def fall_gain(pauses):
-    """Logits of the score that a decibel of fall is worth: the ratio of the two's weights in a logistic regression of ends on the lowest logit,
-    the fall and the silence, over all looks (Newton's method, a penalty of half the squared weights)."""
-    lowest = pauses.lowest()
-    row, look = np.nonzero(~np.isnan(pauses.logits[:, :8]))
-    inputs = np.c_[lowest[row, look], pauses.falls[row], LOOKS[look], np.ones(len(row))]
-    penalty, weights, share = np.diag([1, 1, 1, 0]), np.zeros(4), 1 / 8
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-inputs @ weights))
-        slope = share * inputs.T @ (p - pauses.ends[row]) + penalty @ weights
-        weights = weights - np.linalg.solve(share * (inputs * (p * (1 - p))[:, None]).T @ inputs + penalty, slope)
-    return round(float(weights[1] / weights[0]), 1)
-
-
-def ours(pauses, gain=None):
-    gain = fall_gain(pauses) if gain is None else gain
-    value = pauses.lowest() + np.clip(gain * (pauses.falls - USUAL_FALL_DB), -MOST_GIVEN, MOST_GIVEN)[:, None]
+def ours(pauses):
+    value = pauses.lowest() + np.clip(FALL_GAIN * (pauses.falls - USUAL_FALL_DB), -MOST_GIVEN, MOST_GIVEN)[:, None]
     is_open = pauses.clauses == -1
     for less, longer in WORDS:
         taken = np.where(LOOKS[None] >= WORDS_KNOWN_S - 1e-9, (less * is_open)[:, None], 0)
         for delay, threshold, slope in itertools.product((.1, .2), OUR_THRESHOLDS, SLOPES):
             ends = first_look((value - taken >= threshold + slope * LOOKS[None]) & (LOOKS[None] >= delay - 1e-9))
             for timeout in TIMEOUTS:
-                yield (delay, threshold, slope, timeout, less, longer, gain), np.minimum(ends, timeout + longer * is_open)
+                yield (delay, threshold, slope, timeout, less, longer), np.minimum(ends, timeout + longer * is_open)
 
 
 POLICIES = {"silence": silence, "Smart Turn once": once, "Smart Turn streamed": streamed, "ours": ours}
@@ -97,7 +84,7 @@ def choose(policy, pauses, most_latency=None, most_cut=None):
     """The setting with the fewest cut-offs within a latency, or the least latency within a share of cut-offs."""
     best = (np.inf, np.inf, None)
     for setting, ended in policy(pauses):
-        latency, cut = measure(pauses, ended)
+        latency, cut = np.round(measure(pauses, ended), 9)
         if most_latency is not None and latency <= most_latency + 1e-9:
             best = min(best, (cut, latency, setting), key=lambda one: one[:2])
         if most_cut is not None and cut <= most_cut + 1e-9:
@@ -106,8 +93,7 @@ def choose(policy, pauses, most_latency=None, most_cut=None):
 
 
 def ended_by(policy, pauses, setting):
-    swept = policy(pauses, setting[-1]) if policy is ours else policy(pauses)
-    return next(ended for one, ended in swept if np.allclose(one, setting))
+    return next(ended for one, ended in policy(pauses) if np.allclose(one, setting))
 
 
 def interval(pauses, figure, rounds=1000, seed=33):

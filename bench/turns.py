@@ -33,7 +33,9 @@ from turn_corpus import RATE, SEED
 BUDGETS_S = (.3, .6)
 MOST_CUT = .05
 TOGETHER = 8
-OPEN_WORDS = pathlib.Path(__file__).parent.parent / "src/speech/open_words"
+SOURCE = pathlib.Path(__file__).parent.parent / "src/speech"
+OPEN_WORDS = SOURCE / "open_words"
+TURN_LEVEL = SOURCE / "turn_level.cpp"
 
 
 def hash_of(*paths):
@@ -241,7 +243,7 @@ def main():
                           lambda some: scores_of(some, options.build, model, options.work / "scores"), deadlines[0])
     texts = kept_of_each(options.work / f"words-{corpus}-{hash_of(options.weights / 'tiny.en')}.pickle", all_turns,
                          lambda some: words_of(some, options.build, options.weights, options.work / "words"), deadlines[1])
-    falls = kept_of_each(options.work / f"falls-{corpus}.pickle", all_turns, lambda some: falls_of(some, options.build, options.work / "scores"), np.inf)
+    falls = kept_of_each(options.work / f"falls-{corpus}-{hash_of(TURN_LEVEL)}.pickle", all_turns, lambda some: falls_of(some, options.build, options.work / "scores"), np.inf)
     known = sorted(scores.keys() & texts.keys())
     turns = [all_turns[i] for i in known]
     if not known:

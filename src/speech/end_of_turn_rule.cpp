@@ -73,24 +73,23 @@ std::optional<TurnEnd> EndOfTurnRule::end_at(const TurnMoment& moment) const {
 EndOfTurnRule end_of_turn_rule(Eagerness eagerness) {
   EndOfTurnRule rule;
   rule.open_clause = 8;
-  rule.fall_gain = 1.3;
-  rule.most_given = 4;
+  rule.fall_gain = 2.5;
+  rule.most_given = 5;
   rule.longest_silence_s = 1.5;
   switch (eagerness) {
     case Eagerness::Low:
-      rule.points = {{{0.2, 6.5}, {0.5, 6.5}, {1.2, 6.5}}};
+      rule.points = {{{0.2, 7.1}, {0.5, 6.5}, {1.2, 5.1}}};
       rule.longest_silence_s = 2;
       rule.open_wait_s = 1;
       break;
     case Eagerness::Auto:
     case Eagerness::Medium:
-      rule.points = {{{0.2, 0.6}, {0.5, 0.0}, {1.2, -1.4}}};
+      rule.points = {{{0.2, 1.6}, {0.5, 1.0}, {1.2, -0.4}}};
       rule.open_wait_s = 0.6;
       break;
     case Eagerness::High:
-      rule.points = {{{0.1, -1.2}, {0.5, -2.0}, {1.2, -3.4}}};
-      rule.open_clause = 4;
-      rule.open_wait_s = 0.5;
+      rule.points = {{{0.1, -2.0}, {0.5, -2.0}, {1.2, -2.0}}};
+      rule.open_wait_s = 0.6;
       break;
   }
   return rule;

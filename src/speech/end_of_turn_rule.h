@@ -56,9 +56,9 @@ struct EndOfTurnRule {
   double longest_wordless_s = 4;
   double longest_turn_s = 30;
 
-  // Between the medians of pauses (6.6) and of ends (10.8); taken for a turn's own where it is not
+  // Between the medians of pauses (2.0) and of ends (6.7); taken for a turn's own where it is not
   // known.
-  static constexpr double kUsualFall_db = 9;
+  static constexpr double kUsualFall_db = 4;
 
   // Silence from which on a score counts.
   [[nodiscard]] double first_look_s() const { return points.front().silence_s; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace mynah {
 namespace {
@@ -18,8 +20,7 @@ constexpr int64_t kLoudFrames = 4;
 constexpr int64_t kKnown = 16;  // frames of voice after which it is known whose turn it is
 
 // Chosen with the rule on the first half of the speakers of docs/turns.md.
-constexpr int64_t kFallFrames = 4;
-constexpr double kMostFall_db = 20;
+constexpr size_t kFallFrames = 3;
 
 }  // namespace
 
@@ -74,21 +75,14 @@ void TurnLevel::push(std::span<const float> samples, bool voice) {
 }
 
 std::optional<double> TurnLevel::fall_db() const {
-  if (spoken_ < kFallFrames) {
+  const size_t known = std::min(static_cast<size_t>(spoken_), kLast);
+  if (known < kFallFrames) {
     return std::nullopt;
   }
-  const double level = level_db();
-  double sum = 0;
-  int64_t frames = 0;
-  const int64_t first = std::max<int64_t>(0, spoken_ - static_cast<int64_t>(kLast));
-  for (int64_t i = spoken_; i > first && frames < kFallFrames; --i) {
-    const double db = last_db_[static_cast<size_t>(i - 1) % kLast];
-    if (db > level - kMostFall_db) {
-      sum += db;
-      ++frames;
-    }
-  }
-  return frames == 0 ? kMostFall_db : level - sum / static_cast<double>(frames);
+  // The ring is filled from its begin on.
+  std::array<double, kFallFrames> loudest{};
+  std::ranges::partial_sort_copy(std::span(last_db_).first(known), loudest, std::greater());
+  return level_db() - std::accumulate(loudest.begin(), loudest.end(), 0.0) / kFallFrames;
 }
 
 double TurnLevel::faint_s() const {

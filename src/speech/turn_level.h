@@ -24,9 +24,8 @@ class TurnLevel {
   // frames of half a second at least; 0 until it is known who that is.
   [[nodiscard]] double faint_s() const;
 
-  // Decibels between the speaker's level and the last of their voice: the mean of the last 0.13 s
-  // of voice less than 20 dB below that level, of the last 0.3 s; 20 where there is none. None
-  // before so much was spoken.
+  // Decibels between the speaker's level and the last of their voice: the mean of the three loudest
+  // frames of its last 0.3 s. None before so many were spoken.
   [[nodiscard]] std::optional<double> fall_db() const;
 
  private:

@@ -174,13 +174,16 @@ TEST(TurnLevelTest, AFallIsWhatTheLastOfAVoiceIsBelowItsLevel) {
   EXPECT_EQ(level.fall_db(), std::nullopt);
   level.push(tone(2, -20), true);
   EXPECT_NEAR(level.fall_db().value_or(-1), 0, 1);
-  level.push(tone(0.3, -32), true);
+  level.push(tone(0.4, -32), true);
   EXPECT_NEAR(level.fall_db().value_or(-1), 12, 1);
   // What is said by nobody is not its end.
-  level.push(tone(0.5, -25), false);
+  level.push(tone(0.48, -25), false);
   EXPECT_NEAR(level.fall_db().value_or(-1), 12, 1);
-  level.push(tone(0.5, -70), true);
-  EXPECT_NEAR(level.fall_db().value_or(-1), 20, 1);
+  // The loudest of its last 0.3 s counts.
+  level.push(tone(0.19, -70), true);
+  EXPECT_NEAR(level.fall_db().value_or(-1), 12, 1);
+  level.push(tone(0.32, -70), true);
+  EXPECT_NEAR(level.fall_db().value_or(-1), 50, 1);
   level.begin();
   EXPECT_EQ(level.fall_db(), std::nullopt);
 }
