@@ -218,12 +218,13 @@ TEST_F(RealtimeTalk, OneIsForTheConversationOthersAreAside) {
       R"({"type": "session.update", "session": {"output_modalities": ["text"], "temperature": 0}})");
   client.send(kHello);
   until(client, "conversation.item.done");
+  // All at once: the first is not over before the others are read.
   client.send(R"({"type": "response.create"})");
-  const std::string first = until(client, "response.output_text.delta").front()["response"]["id"];
   client.send(R"({"type": "response.create", "event_id": "again"})");
   client.send(
       R"({"type": "response.create", "response": {"conversation": "none", "input": [], "max_output_tokens": 3, "metadata": {"topic": "aside"}}})");
   client.send(R"({"type": "response.cancel"})");
+  const std::string first = until(client, "response.created").back()["response"]["id"];
   bool refused = false;
   std::vector<OrderedJson> done;
   while (done.size() < 2) {
