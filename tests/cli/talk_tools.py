@@ -61,6 +61,7 @@ def over_a_recording(program, env, folder, model, tools, checks):
     told = {item["text"] for item in json.loads(asked.stdout)["recalled"]}
     checks.add("and its JSON", None if told == {heard} else f"{told}, wanted {heard!r}")
 
+    listed = run(env, program, "memory", "list", "--json")
     mark = folder / "mark"
     tools.write_text(json.dumps([described("clock", f"touch {mark}")]))
     ended, events = talk(env, program, model, tools)
