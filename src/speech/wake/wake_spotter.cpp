@@ -25,15 +25,20 @@ WakeOptions options_of(WakeOptions options, bool looks) {
 
 WakeSpotter::WakeSpotter(std::vector<std::shared_ptr<const WakeWord>> words, WakeOptions options,
                          bool looks)
-    : listener_(words, options_of(options, looks)) {
+    : phrases_(phrases_of(words)), listener_(std::move(words), options_of(options, looks)) {}
+
+std::vector<WakeSpotter::Phrase> WakeSpotter::phrases_of(
+    std::span<const std::shared_ptr<const WakeWord>> words) {
+  std::vector<Phrase> phrases;
   for (const auto& word : words) {
     const WakeWordFacts& facts = word->facts();
     if (auto phrase = WakePhrase::create(facts.phrase)) {
-      phrases_.push_back({.name = facts.name,
-                          .phrase = *std::move(phrase),
-                          .language = facts.languages.empty() ? "" : facts.languages.front()});
+      phrases.push_back({.name = facts.name,
+                         .phrase = *std::move(phrase),
+                         .language = facts.languages.empty() ? "" : facts.languages.front()});
     }
   }
+  return phrases;
 }
 
 WakeSpotter::Found WakeSpotter::push(std::span<const float> samples) {

@@ -59,6 +59,8 @@ class WakeSpotter {
     std::string language;
   };
 
+  static std::vector<Phrase> phrases_of(std::span<const std::shared_ptr<const WakeWord>> words);
+
   std::vector<Phrase> phrases_;
   WakeListener listener_;
   SampleBuffer heard_;
