@@ -116,6 +116,8 @@ def main():
             (["memory", "export"], 0, 3 if thinker.exists() else 0),
             (["memory", "forget", "--containing", "ULM"], 0 if thinker.exists() else 1, 1),
             (["memory", "forget"], 2, 0),
+            (["memory", "forget", "--facts"], 2, 0),
+            (["memory", "forget", "--facts", "--with-turns"], 1, 1),
             (["memory", "forget", "--all"], 0, 1),
             (["embed", "--model", minilm, "--explain", "hello", "there"], 0, 3),
             (["embed", "--model", minilm, "--nearest", "trains", "--top", "1", "The station is there.", "", "Bread."], 0, 2),

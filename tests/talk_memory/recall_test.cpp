@@ -59,6 +59,20 @@ Recalled recalled(MemoryOrigin origin, const std::string& text, const std::strin
   return one;
 }
 
+TEST(Recalled, WhatSharesAWordAloneIsNotLikeAText) {
+  Recalled dog = recalled(MemoryOrigin::User, "My dog is called Rex.");
+  dog.by_words = true;
+  dog.cosine = 0.138;  // MiniLM's
+  EXPECT_FALSE(is_like(dog, "Which colour has my car?"));
+  EXPECT_TRUE(is_like(dog, "rex dog")) << "it has both words";
+  dog.cosine.reset();
+  EXPECT_FALSE(is_like(dog, "What is the name of my dog?")) << "it is far from all that is near";
+  dog.cosine = 0.62;
+  EXPECT_TRUE(is_like(dog, "What is the name of my dog?"));
+  dog.by_words = false;
+  EXPECT_TRUE(is_like(dog, "Wie heißt er?"));
+}
+
 TEST(QuotedMemory, OnlyAUsersWordsAreTold) {
   EXPECT_EQ(quoted_memory({recalled(MemoryOrigin::User, "I like tea", "ada")}),
             "- 2023-11-14, \"ada\" said: \"I like tea\"\n");

@@ -140,6 +140,10 @@ void MemoryCommand::fields(Fields& fields) {
   fields.option("containing", "WORDS", containing_, "What has these words as they stand.").once();
   fields.option("before", "DAY", before_, "What was said before a day, such as 2026-11-30.").once();
   fields.flag("facts", facts_, "What a user asked to be remembered alone.");
+  fields
+      .flag("with-turns", with_turns_,
+            "forget --facts: with the turns that they were said in, which have the same words.")
+      .once();
   fields.flag("all", all_, "forget: all that there is.");
   fields.option("most", "N", most_, "list and search: so many at most.").within(1, kMostShown);
   memory_folder_field(fields, wish_.folder);
@@ -222,6 +226,9 @@ Result<int> MemoryCommand::search(Context& context, const MemoryFilter& filter) 
     MYNAH_TRY_STATUS(talk::make_vectors(*opened.store, opened.model, context.stop));
     MYNAH_TRY(found, talk::recall(*opened.store, opened.model, text, filter,
                                   static_cast<size_t>(most_), context.stop));
+    std::erase_if(found, [&](const talk::Recalled& one) {
+      return opened.model.embedder != nullptr && !talk::is_like(one, text);
+    });
   }
   for (const talk::Recalled& one : found) {
     print_item(context, one.item,
@@ -243,6 +250,13 @@ Result<int> MemoryCommand::forget(Context& context, const MemoryFilter& asked) c
                 all_ ? "forget: wanted --all, or what else is to be forgotten, not both"
                      : "forget: wanted numbers, --containing, --conversation, --before, --origin, "
                        "--facts or --all");
+  }
+  if (facts_ != with_turns_) {
+    return fail(ErrorCode::Usage,
+                facts_ ? "forget --facts: the words of a fact stand in the turn that it was said "
+                         "in, too, which goes with it: wanted --with-turns beside it "
+                         "(`mynah memory list --facts` shows them)"
+                       : "--with-turns: wanted --facts beside it");
   }
   MYNAH_TRY(const auto store, open(context));
   int64_t forgotten = 0;
@@ -274,8 +288,9 @@ Result<int> MemoryCommand::run(Context& context) {
   if (words_.size() > 1 && (action == "list" || action == "export")) {
     return fail(ErrorCode::Usage, fmt::format("{} takes no words, found '{}'", action, words_[1]));
   }
-  if (all_ && action != "forget") {
-    return fail(ErrorCode::Usage, "--all: wanted forget beside it");
+  if ((all_ || with_turns_) && action != "forget") {
+    return fail(ErrorCode::Usage,
+                fmt::format("--{}: wanted forget beside it", all_ ? "all" : "with-turns"));
   }
   if (action == "list") {
     return list(context, filter);

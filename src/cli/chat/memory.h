@@ -37,6 +37,7 @@ class MemoryCommand : public Command {
   std::string containing_;
   std::string before_;
   bool facts_ = false;
+  bool with_turns_ = false;
   bool all_ = false;
   int64_t most_ = 20;
 };

@@ -14,10 +14,6 @@ namespace {
 constexpr size_t kLookedAt = 20;
 constexpr size_t kMostTold = 5;
 
-// A question that is about something kept is nearer to it than this, most often, and one that is
-// about nothing is not (docs/memory.md has the figures).
-constexpr double kLeastCosine = 0.35;
-
 // Items that get a vector before the first question is looked up: about a second's work.
 constexpr size_t kCaughtUp = 256;
 

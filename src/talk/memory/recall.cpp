@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "talk/memory/item_rows.h"
+#include "talk/memory/word_query.h"
 #include "text/utf8.h"
 
 namespace mynah::talk {
@@ -86,6 +88,17 @@ std::vector<FoundItem> fused(const std::vector<FoundItem>& by_words,
     return a.score != b.score ? a.score > b.score : a.id > b.id;
   });
   return all;
+}
+
+bool is_like(const Recalled& found, std::string_view text) {
+  if (found.cosine.value_or(0) >= kLeastCosine) {
+    return true;
+  }
+  const std::vector<std::string> words = query_words(text);
+  return found.by_words && std::ranges::all_of(words, [&](const std::string& word) {
+           // A query's word stands in quotation marks.
+           return WordsWithin(std::string_view(word).substr(1, word.size() - 2)).in(found.item);
+         });
 }
 
 Result<std::vector<float>> vector_of(const MeaningModel& model, std::string_view text,

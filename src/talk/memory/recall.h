@@ -21,6 +21,10 @@ struct MeaningModel {
   std::string name;
 };
 
+// A question that is about something kept is nearer to it than this, most often, and one that is
+// about nothing is not (docs/memory.md has the figures).
+inline constexpr double kLeastCosine = 0.35;
+
 struct Recalled {
   MemoryItem item;
   double score = 0;                // more is better; comparable within one recall alone
@@ -34,6 +38,10 @@ struct Recalled {
 Result<std::vector<Recalled>> recall(MemoryStore& store, const MeaningModel& model,
                                      std::string_view text, const MemoryFilter& filter, size_t most,
                                      const std::stop_token& stop);
+
+// Whether something that was found is like a text: by its meaning, or because it has all of its
+// words, as they are written, in any order. To share one word with it is nothing.
+[[nodiscard]] bool is_like(const Recalled& found, std::string_view text);
 
 // The same of lists that were found: ids with their scores, the best first.
 [[nodiscard]] std::vector<FoundItem> fused(const std::vector<FoundItem>& by_words,
