@@ -71,6 +71,15 @@ class Checks:
             samples = memoryview(sound.readframes(sound.getnframes())).cast("h")
             return sum(1 for sample in samples if abs(sample) > 300) / sound.getframerate()
 
+    def check_a_wrong_path(self):
+        """It is refused before anything begins, though the model is named and nobody lists any."""
+        other = self.serve()
+        code, events, said = self.talk("wrong", "--llm", other.address + "/wrong", "--model", "any", *self.local("llm"))
+        assert code == 3 and not events, (code, events, said)
+        assert "/wrong/chat/completions: the server answers 404" in said and "--llm URL" in said, said
+        code, events, said = self.talk("right", "--llm", other.address, "--model", CHAT_MODEL.split("/")[-1].removesuffix(".gguf"), *self.local("llm"))
+        assert code == 0 and events[0]["reply"]["model"].startswith("SmolLM2"), (code, said, events[:1])
+
     def check_the_same_turns(self):
         code, here, said = self.talk("here", *self.local())
         assert code == 0, said

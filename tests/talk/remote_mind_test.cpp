@@ -134,6 +134,20 @@ TEST_F(RemoteMind, TellsAReplyAsItComes) {
   EXPECT_EQ(server->requests().back().header("authorization"), "");
 }
 
+TEST_F(RemoteMind, IsNamedAsTheServerNamesTheModelThatAnswers) {
+  serve_replies([](const auto&, const auto& wire) {
+    wire.begin("text/event-stream");
+    EXPECT_TRUE(wire.chunk(event({{"model", "qwen3:8b-q4_K_M"}, {"choices", Json::array()}}) +
+                           content("Yes.") + end()));
+    wire.end();
+    return true;
+  });
+  ASSERT_TRUE(ask());
+  EXPECT_EQ(mind->facts().model, "qwen3:8b-q4_K_M");
+  ASSERT_TRUE(ask());
+  EXPECT_EQ(last_body()["model"], "qwen3:8b") << "it is asked for as it was chosen";
+}
+
 TEST_F(RemoteMind, SendsTheKeyAndNeverTellsIt) {
   key = "sk-secret-1";
   serve_replies([](const auto&, const auto& wire) {
@@ -334,7 +348,7 @@ TEST_F(RemoteMind, SaysWhyItIsRefused) {
        {503, "", "loading the model", ErrorCode::Io, "503: loading the model"},
        {307, "Location: https://elsewhere.example/v1/chat?sig=s3cret\r\n", "",
         ErrorCode::Environment, "sends on to https://elsewhere.example/v1/chat;"},
-       {200, "Content-Type: text/html\r\n", "<html>", ErrorCode::InvalidInput, "found 'text/html'"},
+       {200, "Content-Type: text/html\r\n", "<html>", ErrorCode::Environment, "found 'text/html'"},
        {200, "Content-Type: application/json\r\n", "nonsense", ErrorCode::InvalidInput,
         "the reply"}}};
   for (const Refused& refused : kRefused) {

@@ -78,7 +78,21 @@ Result<talk::Service> TalkServices::service(const Context& context, const Servic
 Result<std::unique_ptr<talk::Mind>> TalkServices::open_mind(const Context& context,
                                                             const std::string& model) const {
   MYNAH_TRY(auto asked, service(context, mind, "llm", model));
-  return talk::remote_mind(std::move(asked), context.stop);
+  MYNAH_TRY(auto opened, talk::remote_mind(std::move(asked), context.stop));
+  ChatRequest hello;
+  hello.messages.push_back({{"role", "user"}, {"content", "Hello."}});
+  hello.choice.most_tokens = 1;
+  hello.thinking.effort = Thinking::Effort::None;
+  ChatObserver nobody;
+  const auto replied = opened->reply(hello, nobody, context.stop);
+  if (!replied) {
+    const ErrorCode code = replied.error().code;
+    if (code == ErrorCode::Environment || code == ErrorCode::Cancelled) {
+      return std::unexpected(replied.error());
+    }
+    context.say(fmt::format("{}; it is asked again with the first words", replied.error().message));
+  }
+  return opened;
 }
 
 Result<std::unique_ptr<talk::Ear>> TalkServices::open_ear(const Context& context,

@@ -35,8 +35,10 @@ struct TalkServices {
     return mind.is_wanted() && ear.is_wanted() && mouth.is_wanted();
   }
 
-  // Of an organ that is wanted. `model`: as users name it, auto for one that the server has. As
-  // read_secret_file() and the organs refuse.
+  // Of an organ that is wanted. A language model is asked for a word: an address that is none of
+  // OpenAI's API, a key and a model that the server does not know are refused, what else goes wrong
+  // is told, and its facts name the model that answers. `model`: as users name it, auto for one
+  // that the server has. As read_secret_file() and the organs refuse.
   [[nodiscard]] Result<std::unique_ptr<talk::Mind>> open_mind(const Context& context,
                                                               const std::string& model) const;
   [[nodiscard]] Result<std::unique_ptr<talk::Ear>> open_ear(const Context& context,

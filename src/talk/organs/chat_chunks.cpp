@@ -78,6 +78,9 @@ Result<ChatDelta> ChatChunks::push(std::string_view data) {
                 fmt::format("the server failed in the middle of the reply: {}",
                             refusal.message.empty() ? refusal.code : refusal.message));
   }
+  if (model_.empty()) {
+    model_ = text_part(json, "model");
+  }
   if (const Json* const usage = part(json, "usage"); usage != nullptr) {
     take_usage(*usage);
   }

@@ -34,6 +34,9 @@ class ChatChunks {
 
   [[nodiscard]] const ChatReply& reply() const { return reply_; }
 
+  // Which model the server says that it is of; "": it does not say.
+  [[nodiscard]] const std::string& model() const { return model_; }
+
  private:
   using Json = ChatRequest::Json;
 
@@ -59,6 +62,7 @@ class ChatChunks {
   uint64_t id_seed_;
   ReplyParser parser_;
   ChatReply reply_;
+  std::string model_;
   std::vector<Told> told_;
   std::vector<size_t> parsed_calls_;  // numbers of those that stood in the text
   bool ended_ = false;

@@ -36,7 +36,7 @@ class Written {
     const std::string type = ascii_lower(head.header("content-type"));
     are_events_ = type.starts_with("text/event-stream");
     if (!are_events_ && !type.starts_with("application/json")) {
-      return fail(ErrorCode::InvalidInput,
+      return fail(ErrorCode::Environment,
                   fmt::format("wanted a reply as events or JSON, found '{}': is this the address "
                               "of OpenAI's API?",
                               type.substr(0, type.find(';'))));
@@ -83,6 +83,8 @@ class Written {
 
   // What the observer said to what it was told.
   [[nodiscard]] const Status& told() const { return told_; }
+
+  [[nodiscard]] const std::string& model() const { return chunks_.model(); }
 
   [[nodiscard]] ChatReply reply() const {
     ChatReply reply = chunks_.reply();
@@ -179,7 +181,7 @@ class RemoteMind final : public Mind {
         return is_own ? Result<ChatReply>(std::unexpected(ended.error()))
                       : client_->fault(question, ended.error().code, ended.error().message);
       }
-      client_->note_model(answer ? answer->head : HttpResponse());
+      client_->note_model(answer ? answer->head : HttpResponse(), written.model());
       ChatReply reply = written.reply();
       reply.notes.insert(reply.notes.begin(), notes.begin(), notes.end());
       for (const ReplyNote& note : reply.notes) {

@@ -263,12 +263,12 @@ bool ServiceClient::is_refused(std::string_view field) const {
   return refused_.contains(field);
 }
 
-void ServiceClient::note_model(const HttpResponse& head) {
-  const std::string named = head.header("x-mynah-model");
-  if (!named.empty()) {
-    const std::lock_guard lock(mutex_);
-    is_mynah_ = true;
-    model_named_ = named;
+void ServiceClient::note_model(const HttpResponse& head, std::string_view named) {
+  const std::string of_mynah = head.header("x-mynah-model");
+  const std::lock_guard lock(mutex_);
+  is_mynah_ = is_mynah_ || !of_mynah.empty();
+  if (!of_mynah.empty() || !named.empty()) {
+    model_named_ = of_mynah.empty() ? std::string(named) : of_mynah;
   }
 }
 

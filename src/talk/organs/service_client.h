@@ -102,8 +102,9 @@ class ServiceClient {
   [[nodiscard]] bool learn(const HttpAnswer& answer, std::span<const std::string_view> optional);
   [[nodiscard]] bool is_refused(std::string_view field) const;
 
-  // What the server calls the model that answered; it is kept from then on.
-  void note_model(const HttpResponse& head);
+  // What the server calls the model that answered, a mynah in the head and others in what they say
+  // (`named`); it is kept from then on.
+  void note_model(const HttpResponse& head, std::string_view named = {});
 
   [[nodiscard]] OrganFacts facts() const;
   // The name to send.
