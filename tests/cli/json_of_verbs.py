@@ -107,6 +107,8 @@ def main():
             (["chat", "hello"], 3, 0),
             (["talk", "--wav", SENTENCE, "--out", folder / "talk.wav", "--model", thinker, "--asr-model", tiny, "--vad-model", "silero",
               "--voice-model", "builtin", "--max-tokens", "4"], 0, 5),
+            (["talk", "--wav", SENTENCE, "--model", thinker, "--asr-model", tiny, "--vad-model", "silero", "--voice-model", "builtin",
+              "--context", "10"], 2, 1),
             (["talk", "--wav", SENTENCE, "--pause", "0"], 2, 0),
             (["talk", "--real-time"], 2, 0),
             (["memory", "list"], 0, 0),

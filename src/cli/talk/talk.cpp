@@ -15,11 +15,13 @@
 #include "chat/choice_ranges.h"
 #include "cli/files/named_output.h"
 #include "cli/placement/engine_fields.h"
+#include "cli/placement/placement_answer.h"
 #include "cli/speak/sound_output.h"
 #include "cli/speak/speak_options.h"
 #include "cli/talk/desk_talk.h"
 #include "cli/talk/file_talk.h"
 #include "cli/talk/talk_printer.h"
+#include "cli/talk/talk_prompt.h"
 #include "cli/talk/talk_screen.h"
 #include "speech/hearing.h"
 
@@ -218,9 +220,16 @@ Result<std::unique_ptr<TalkMind>> TalkCommand::open_mind(Context& context, const
                                                          talk::Confirm& confirm) const {
   engine::PlacementWish placement = wish_.placement;
   placement.beside = models.placer;
-  return TalkMind::open(
-      context, {.tools = tools_, .file = tools_file_, .memory = memory_, .placement = placement},
-      *models.mind, confirm);
+  MYNAH_TRY(auto mind,
+            TalkMind::open(
+                context,
+                {.tools = tools_, .file = tools_file_, .memory = memory_, .placement = placement},
+                *models.mind, confirm));
+  if (models.writes != nullptr) {
+    MYNAH_TRY(const auto notes, check_talk_prompt(*models.writes, system_, mind->offered_tools()));
+    say_each(context, notes);
+  }
+  return mind;
 }
 
 Result<int> TalkCommand::talk_to_file(Context& context, AudioSource& source,

@@ -31,6 +31,11 @@ class TalkMind {
 
   [[nodiscard]] talk::Mind& mind() const { return *mind_; }
 
+  // What the model is offered, where it is on this machine.
+  [[nodiscard]] talk::ToolJson offered_tools() const {
+    return tools_.box.offered(talk::ModelPlace::Here);
+  }
+
   // Null where none is wanted.
   [[nodiscard]] const std::shared_ptr<talk::Timers>& timers() const { return tools_.timers; }
 

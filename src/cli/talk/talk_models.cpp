@@ -91,6 +91,7 @@ Status open_mind(const TalkWish& wish, TalkModels& models) {
                             chat->name));
   }
   models.placer = chat->placer;
+  models.writes = chat->chat;
   models.mind = talk::local_mind(std::move(chat));
   return {};
 }

@@ -40,6 +40,7 @@ struct TalkModels {
   std::unique_ptr<talk::Ear> ear;
   std::shared_ptr<const WindowModel> hears;  // the ear's, which keeps it; null: none of this kind
   std::unique_ptr<talk::Mind> mind;
+  std::shared_ptr<const ChatModel> writes;  // the mind's; null: it is elsewhere
   std::unique_ptr<talk::Mouth> mouth;
   std::string language;            // TalkWish's as a code
   std::vector<std::string> words;  // of the lexicon, for the ear
