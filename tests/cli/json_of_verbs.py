@@ -109,6 +109,7 @@ def main():
               "--voice-model", "builtin", "--max-tokens", "4"], 0, 5),
             (["talk", "--wav", SENTENCE, "--model", thinker, "--asr-model", tiny, "--vad-model", "silero", "--voice-model", "builtin",
               "--context", "10"], 2, 1),
+            (["talk", "--satellite", "--system", "x"], 2, 0),
             (["talk", "--wav", SENTENCE, "--pause", "0"], 2, 0),
             (["talk", "--real-time"], 2, 0),
             (["memory", "list"], 0, 0),

@@ -112,7 +112,8 @@ void TalkCommand::fields(Fields& fields) {
   tools_.fields(fields);
   fields
       .option("lang", "LANGUAGE", wish_.language,
-              "The language that is spoken, such as en; empty: each turn's own.")
+              "The language that is spoken, such as en, or en-GB, of which the first part counts; "
+              "empty: each turn's own.")
       .also("language")
       .shorter('l');
   fields.choice("eagerness", "HOW", wish_.eagerness,
@@ -160,6 +161,22 @@ std::string TalkCommand::details() const {
          device_details();
 }
 
+Result<std::vector<std::string>> TalkCommand::translate(std::vector<std::string> arguments,
+                                                        const Fields& fields) {
+  fields_ = &fields;
+  return arguments;
+}
+
+std::vector<std::string> TalkCommand::given() const {
+  std::vector<std::string> names;
+  for (const Field& field : fields_->all()) {
+    if (field.origin == Origin::Flag) {
+      names.push_back(field.name);
+    }
+  }
+  return names;
+}
+
 Status TalkCommand::check(const Context& context) const {
   MYNAH_TRY_STATUS(wish_.services.check());
   const bool at_desk =
@@ -169,12 +186,7 @@ Status TalkCommand::check(const Context& context) const {
                 "--wav is heard in place of a microphone: wanted none of --microphone, "
                 "--loudspeaker, --push-to-talk and --keep-audio beside it");
   }
-  MYNAH_TRY_STATUS(satellite_.check());
-  if (satellite_.wanted && (!wav_.empty() || push_to_talk_ || !keep_audio_.empty())) {
-    return fail(ErrorCode::Usage,
-                "a satellite's words go to its server: wanted none of --wav, --push-to-talk and "
-                "--keep-audio beside --satellite");
-  }
+  MYNAH_TRY_STATUS(satellite_.check(given(), !wake_.word.empty()));
   if (push_to_talk_ && !wake_.word.empty()) {
     return fail(ErrorCode::Usage,
                 "--push-to-talk and --wake both say when it listens: wanted one of them");
@@ -379,7 +391,13 @@ Result<int> TalkCommand::run(Context& context) {
     AudioOpenOptions audio;
     audio.note = [&](const std::string& note) { context.say_of(wav_, note); };
     audio.stop = context.stop;
-    MYNAH_TRY(source, open_audio(wav_, audio));
+    auto recording = open_audio(wav_, audio);
+    if (!recording && recording.error().message.contains("--raw")) {
+      Error error = std::move(recording).error();
+      error.message += "; talk has no --raw: make a WAV of it first (SoX or ffmpeg do)";
+      return std::unexpected(std::move(error));
+    }
+    MYNAH_TRY(source, std::move(recording));
   }
   auto opened = open_talk_models(context, wish_);
   if (!opened && opened.error().code == ErrorCode::Environment && !wish_.services.any()) {

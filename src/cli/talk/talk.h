@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "audio/source.h"
 #include "cli/chat/help_options.h"
@@ -22,8 +23,12 @@ class TalkCommand : public Command {
   void fields(Fields& fields) override;
   Result<int> run(Context& context) override;
   [[nodiscard]] std::string details() const override;
+  Result<std::vector<std::string>> translate(std::vector<std::string> arguments,
+                                             const Fields& fields) override;
 
  private:
+  // Options that the command line has: what a configuration says is meant for conversations.
+  [[nodiscard]] std::vector<std::string> given() const;
   [[nodiscard]] Status check(const Context& context) const;
   // `language`: the code of the one that is spoken.
   [[nodiscard]] talk::TalkSettings settings(const std::string& language) const;
@@ -36,6 +41,7 @@ class TalkCommand : public Command {
   // At this machine's microphone and loudspeaker; on the whole terminal where there is one.
   Result<int> talk_at_desk(Context& context, TalkModels& models) const;
 
+  const Fields* fields_ = nullptr;  // of this run; they outlive it
   std::string wav_;
   std::string out_;
   bool real_time_ = false;

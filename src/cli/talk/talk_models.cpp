@@ -41,12 +41,13 @@ Result<std::string> language_code(const engine::OpenedRecognizer& opened,
   if (language.empty()) {
     return std::string();
   }
+  // Voices are of a region ("en-GB"), hearing is of a language.
+  const std::string heard = language.contains('-') ? primary_language(language) : language;
   RecognizerOptions options;
-  options.decoding.language = language;
+  options.decoding.language = heard;
   MYNAH_TRY_STATUS(opened.recognizer->check(options));
   const auto windows = opened.recognizer->windows();
-  return windows == nullptr ? language
-                            : windows->model().header()->facts().language_asked(language);
+  return windows == nullptr ? heard : windows->model().header()->facts().language_asked(heard);
 }
 
 Status open_end(const Context& context, const TalkWish& wish, TalkModels& models) {

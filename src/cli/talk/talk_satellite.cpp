@@ -1,9 +1,12 @@
 #include "cli/talk/talk_satellite.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
@@ -71,7 +74,24 @@ void SatelliteChoice::fields(Fields& fields) {
       .once();
 }
 
-Status SatelliteChoice::check() const {
+Status SatelliteChoice::check(const std::vector<std::string>& given, bool wakes) const {
+  constexpr std::array<std::string_view, 7> kUsed = {"satellite",  "host",        "port", "wake",
+                                                     "microphone", "loudspeaker", "json"};
+  // What confirms the word.
+  constexpr std::array<std::string_view, 2> kUsedByWord = {"asr-model", "vad-model"};
+  std::vector<std::string> useless;
+  for (const std::string& option : given) {
+    if (std::ranges::find(kUsed, option) == kUsed.end() &&
+        (!wakes || std::ranges::find(kUsedByWord, option) == kUsedByWord.end())) {
+      useless.push_back("--" + option);
+    }
+  }
+  if (wanted && !useless.empty()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("a satellite gives its sound to its server, which hears, replies and "
+                            "speaks: wanted none of {} beside --satellite",
+                            fmt::join(useless, ", ")));
+  }
   const server::SatellitePort usual;
   if (!wanted && (host != usual.host || port != usual.port)) {
     return fail(ErrorCode::Usage, "--host and --port are for --satellite, which is not given");

@@ -42,7 +42,9 @@ struct SatelliteChoice {
   int64_t port = server::SatellitePort{}.port;
 
   void fields(Fields& fields);
-  [[nodiscard]] Status check() const;
+  // `given`: options of the command line; `wakes`: the word is heard here. Usage for one that a
+  // satellite has no use for.
+  [[nodiscard]] Status check(const std::vector<std::string>& given, bool wakes) const;
 };
 
 // Serves until stop is requested. `word`: a model's, which is listened for here; "": the server is
