@@ -101,6 +101,7 @@ def at_terminal(program, env, server, checks):
         checks.add(name, None if found >= 0 else f"shown was {terminal.shown[-600:]!r}")
         return max(found, 0)
 
+    shows("it says that it loads", "loading the models")
     shows("it listens", "listening")
     resized(terminal, shows, checks)
     checks.add("the terminal gives keys", None if not termios.tcgetattr(slave)[3] & termios.ICANON else "it gives lines")
@@ -147,6 +148,16 @@ def resized(terminal, shows, checks):
     shows("down to the last row", "q: quit", at)
     painted = terminal.shown[at:].split(CLEARS)[0].split("\x1b[H")[1]
     checks.add("in as many rows", None if painted.count("\r\n") == rows - 1 else repr(painted))
+
+
+def left_while_loading(program, env, checks):
+    """Ctrl-C before the models are there."""
+    terminal = Terminal(env, program, "talk", "--model", THINKER, "--asr-model", TINY, "--vad-model", "silero", "--voice-model", "builtin")
+    at = terminal.wait_for("loading the models")
+    terminal.type("\x03")
+    code = terminal.process.wait(LONGEST_S)
+    checks.add("Ctrl-C leaves while models load", None if at >= 0 and code == 128 + signal.SIGINT else f"exit code {code}")
+    checks.add("at once", None if "stopping" not in terminal.shown and LEAVES not in terminal.shown else repr(terminal.shown))
 
 
 def signalled_twice(program, env, checks):
@@ -260,6 +271,7 @@ def main():
             at_terminal(program, env, server, checks)
             without_terminal(program, env, server, folder, checks)
             in_a_room(program, env, server, checks)
+            left_while_loading(program, env, checks)
             signalled_twice(program, env, checks)
         finally:
             server.end()

@@ -23,14 +23,16 @@ namespace {
 std::atomic<int> received_signal{0};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<int> wake_fd{-1};         // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-std::atomic<void (*)()> last_act{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<bool> leaves_at_first{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<void (*)()> last_act{};   // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<void (*)()>::is_always_lock_free,
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
+                  std::atomic<void (*)()>::is_always_lock_free,
               "a handler may not take a lock");
 
 extern "C" void on_stop_signal(int signal) {
   int none = 0;
-  if (!received_signal.compare_exchange_strong(none, signal)) {
+  if (!received_signal.compare_exchange_strong(none, signal) || leaves_at_first.load()) {
     if (void (*const act)() = last_act.load()) {
       act();
     }
@@ -55,6 +57,10 @@ void set_handler(int signal, void (*handler)(int)) {
 
 void before_second_signal(void (*last)()) {
   last_act = last;
+}
+
+void leave_at_first_signal(bool at_once) {
+  leaves_at_first = at_once;
 }
 
 // A thread waits for the handler's word, because request_stop() runs callbacks that a handler may

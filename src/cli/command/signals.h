@@ -11,6 +11,10 @@ namespace mynah::cli {
 // handlers may (write, tcsetattr). Null: nothing is.
 void before_second_signal(void (*last)());
 
+// Whether the first signal ends the process at once, too: where there is nothing yet to end in
+// order.
+void leave_at_first_signal(bool at_once);
+
 // While it lives, the first SIGINT, SIGTERM or SIGHUP requests a stop, so that work can end in
 // order; a second one ends the process at once. SIGPIPE is ignored: writes fail with EPIPE. One in
 // a process.

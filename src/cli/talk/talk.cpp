@@ -13,6 +13,7 @@
 #include "audio/open.h"
 #include "base/machine_sleep.h"
 #include "chat/choice_ranges.h"
+#include "cli/command/signals.h"
 #include "cli/files/named_output.h"
 #include "cli/placement/engine_fields.h"
 #include "cli/placement/placement_answer.h"
@@ -399,7 +400,13 @@ Result<int> TalkCommand::run(Context& context) {
     }
     MYNAH_TRY(source, std::move(recording));
   }
+  if (context.err.is_terminal()) {
+    context.say("loading the models; Ctrl-C leaves");
+  }
+  // Nothing is said or kept yet that would have to end in order.
+  leave_at_first_signal(true);
   auto opened = open_talk_models(context, wish_);
+  leave_at_first_signal(false);
   if (!opened && opened.error().code == ErrorCode::Environment && !wish_.services.any()) {
     Error error = std::move(opened).error();
     error.message += "; a conversation in English wants: " + std::string(kEnglishPull);
