@@ -74,14 +74,15 @@ class DeskTalkTest : public ::testing::Test {
                                      .workers = workers_},
                                     std::move(settings));
     talk::WakeGate awake(conversation, nullptr, {.played_hz = mouth_.rate_hz()});
-    DeskTalk desk({.conversation = conversation,
-                   .gate = awake,
-                   .device = *device_,
-                   .stage = *stage,
-                   .tell = [this](const TalkEvent& event) { events_.push_back(event); },
-                   .note = [this](const std::string& note) { notes_.push_back(note); },
-                   .asleep_s = asleep_s_},
-                  false);
+    DeskTalk desk(
+        {.conversation = conversation,
+         .gate = awake,
+         .device = *device_,
+         .stage = *stage,
+         .tell = [this](const TalkEvent& event) { events_.push_back(event); },
+         .note = [this](std::string_view, const std::string& note) { notes_.push_back(note); },
+         .asleep_s = asleep_s_},
+        false);
     ASSERT_TRUE(desk.run({}));
     conversation.close();
     workers_.finish();

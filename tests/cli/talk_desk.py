@@ -246,6 +246,8 @@ def without_terminal(program, env, server, folder, checks):
     talk.until("said")
     names = [event["event"] for event in talk.events]
     checks.add("the organs are told first", None if names[:1] == ["organs"] else str(names))
+    news = [event["news"] for event in talk.events if event["event"] == "device"]
+    checks.add("and the devices", None if news[:1] == ["opened"] else str(news))
     checks.add("heard, then said", None if "heard" in names and names[-1:] == ["said"] else str(names))
     talk.end()
     code = talk.process.returncode

@@ -1,6 +1,7 @@
 #include "cli/talk/desk_talk.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -29,6 +30,12 @@ constexpr size_t kMostRepeated_s = 120;
 constexpr char kInterrupt = 3;   // Ctrl-C
 constexpr char kEndOfInput = 4;  // Ctrl-D
 constexpr char kEscapeKey = 27;
+
+std::string_view name_of(SoundNews::Kind kind) {
+  constexpr std::array<std::string_view, 7> kNames = {"opened",    "waiting", "returned", "moved",
+                                                      "no_signal", "signal",  "slow"};
+  return kNames.at(static_cast<size_t>(kind));
+}
 
 bool is_silent(std::span<const float> samples) {
   return std::ranges::all_of(samples, [](float sample) { return sample == 0.0F; });
@@ -110,7 +117,7 @@ void DeskTalk::play(std::span<const float> played) {
   const double waits_s =
       static_cast<double>(parts_.device.state().waiting) / parts_.device.playback_hz();
   if (speaking_ && waits_s > kMostWaits_s) {
-    tell_note("the reply ended: the loudspeaker plays nothing");
+    tell_note("silent", "the reply ended: the loudspeaker plays nothing");
     parts_.conversation.stop_speaking();
     parts_.device.drop();
   } else if (!silent || waits_s < kWaits_s) {
@@ -188,12 +195,12 @@ void DeskTalk::take_news() {
     if (news.kind == Kind::Returned || news.kind == Kind::Moved || news.kind == Kind::Signal) {
       parts_.stage.reset();
     }
-    tell_note(news.text);
+    tell_note(name_of(news.kind), news.text);
   }
 }
 
-void DeskTalk::tell_note(const std::string& note) {
-  parts_.note(note);
+void DeskTalk::tell_note(std::string_view kind, const std::string& note) {
+  parts_.note(kind, note);
   add_line({.who = "", .text = note});
 }
 
@@ -206,7 +213,8 @@ void DeskTalk::look_for_sleep() {
   parts_.stage.reset();
   const std::string how_long =
       slept_s < 120 ? fmt::format("{:.0f} s", slept_s) : fmt::format("{:.0f} min", slept_s / 60);
-  tell_note(fmt::format("this machine slept for {}{}", how_long,
+  tell_note("slept",
+            fmt::format("this machine slept for {}{}", how_long,
                         speaking_ ? ": the reply ended there, and the conversation goes on" : ""));
   if (speaking_) {  // nobody waits for the second half of a sentence that long
     parts_.conversation.stop_speaking();

@@ -5,6 +5,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "audio/device/sound_device.h"
@@ -33,7 +34,8 @@ class DeskTalk {
     SoundOutput* heard = nullptr;            // what is kept of both sides; null: nothing
     SoundOutput* said = nullptr;
     std::function<void(const talk::TalkEvent& event)> tell{};
-    std::function<void(const std::string& note)> note{};  // what happens to the device
+    // What happens to the device, or to this machine, in a word and as a line.
+    std::function<void(std::string_view kind, const std::string& note)> note{};
     // Seconds that this machine slept so far: mynah::asleep_s().
     std::function<double()> asleep_s{};
   };
@@ -53,7 +55,7 @@ class DeskTalk {
   void take_news();
   // A machine that slept: the clocks stood still, and the room may be another.
   void look_for_sleep();
-  void tell_note(const std::string& note);
+  void tell_note(std::string_view kind, const std::string& note);
   // What the screen shows above, the oldest of it left out.
   void add_line(TalkView::Line line);
   // Shows what is asked before it is to be let run.

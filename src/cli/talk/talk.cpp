@@ -362,9 +362,9 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
                        }
                      },
                  .note =
-                     [&](const std::string& note) {
+                     [&](std::string_view kind, const std::string& note) {
                        if (!shown) {
-                         context.say(note);
+                         printer.print_device(kind, note);
                        }
                      },
                  .asleep_s = asleep_s},

@@ -165,6 +165,15 @@ void TalkPrinter::print(const TalkEvent& event) {
   context_.out.flush();
 }
 
+void TalkPrinter::print_device(std::string_view kind, const std::string& text) {
+  if (!context_.json) {
+    context_.say(text);
+    return;
+  }
+  context_.out.line(line_of({{"event", "device"}, {"news", kind}, {"text", text}}));
+  context_.out.flush();
+}
+
 void TalkPrinter::print_json(const TalkEvent& event) {
   Json json = {{"event", name_of(event.kind)}, {"at_s", rounded_ms(seconds_of(event.at))}};
   switch (event.kind) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/command/verb.h"
 #include "talk/loop/talk_event.h"
@@ -26,6 +27,10 @@ class TalkPrinter {
                     const talk::OrganFacts& mouth);
 
   void print(const talk::TalkEvent& event);
+
+  // What happens to the microphone, the loudspeaker or this machine: an event "device" whose `news`
+  // is that kind, a line for people.
+  void print_device(std::string_view kind, const std::string& text);
 
   // Whether an organ failed.
   [[nodiscard]] bool any_fault() const { return any_fault_; }
