@@ -126,7 +126,10 @@ def at_terminal(program, env, server, checks):
     shows("and its return", "is back", at)
     at = len(terminal.shown)
     terminal.type("q")
-    shows("q gives the screen back", LEAVES, at)
+    at = shows("q gives the screen back", LEAVES, at)
+    at = shows("where the conversation stays", "you: ", at)
+    at = shows("with replies", "mynah: ", at)
+    shows("and what was told", "is back", at)
     try:
         code = terminal.process.wait(LONGEST_S)
     except subprocess.TimeoutExpired:

@@ -57,6 +57,30 @@ TEST(TalkScreen, TheConversationStandsAboveWhatGoesOn) {
                   "[##########          ] listening", "Mic -> Box", "microphone 20 ms", "q: quit"));
 }
 
+TEST(TalkScreen, AReplyIsShownWhileItIsSpoken) {
+  TalkView view = conversation();
+  view.draft.clear();
+  view.saying = "It is noon,";
+  EXPECT_THAT(rows_of(painted(view, 10, 60))[3], "mynah: It is noon,");
+}
+
+TEST(TalkScreen, FiguresHaveASecondRowWhereThereIsRoom) {
+  TalkView view = conversation();
+  view.figures =
+      "microphone 20 ms, loudspeaker 120 ms, echo -31 dB, drift 12 ppm, xruns 0; replied after 495 "
+      "ms";
+  const auto shown = rows_of(painted(view, 24, 80));
+  ASSERT_EQ(shown.size(), 24U);
+  EXPECT_THAT(shown[21], HasSubstr("microphone 20 ms"));
+  EXPECT_EQ(shown[22], "replied after 495 ms");
+  EXPECT_EQ(shown[23], "q: quit");
+}
+
+TEST(TalkScreen, APlainLineHasNoCommandsAndIsOne) {
+  EXPECT_EQ(plain_line({.who = "you", .text = "a\x1b[2J\nb"}), "you: a[2J b");
+  EXPECT_EQ(plain_line({.who = "", .text = "it is back"}), "it is back");
+}
+
 TEST(TalkScreen, WhereRoomIsShortTheLastRowsAreShown) {
   EXPECT_THAT(rows_of(painted(conversation(), 6, 20)),
               ElementsAre("gone: waiting for it", "you: And what", "[##########", "Mic -> Box",

@@ -139,12 +139,14 @@ void DeskTalk::take(const talk::TalkEvent& event) {
       break;
     case Kind::Heard:
       view_.draft.clear();
+      thinking_ = !event.text.empty();
       if (!event.text.empty()) {
         add_line({.who = "you", .text = event.text});
       }
       break;
     case Kind::Replies:
       speaking_ = true;
+      thinking_ = false;
       reply_.clear();
       last_times_ = fmt::format("replied after {:.0f} ms", event.times.sound_ms);
       break;
@@ -153,6 +155,7 @@ void DeskTalk::take(const talk::TalkEvent& event) {
       break;
     case Kind::Said:
       speaking_ = false;
+      thinking_ = false;
       if (event.interrupted) {
         parts_.device.drop();
       }
@@ -281,22 +284,35 @@ void DeskTalk::repeat() {
   }
 }
 
+std::string DeskTalk::doing(Listening listening) const {
+  if (muted_) {
+    return "muted: the microphone is closed";
+  }
+  if (listening == Listening::Away) {
+    return "the microphone is away";
+  }
+  if (speaking_) {
+    return "speaking";
+  }
+  if (thinking_) {
+    return "thinking";
+  }
+  if (push_to_talk_ && !pressed_) {
+    return "waiting for the space bar";
+  }
+  if (!parts_.gate.is_awake()) {
+    return "asleep, until the word is said";
+  }
+  return view_.draft.empty() ? "listening" : "hearing";
+}
+
 void DeskTalk::refresh() {
   const SoundState state = parts_.device.state();
   view_.level_db = 20 * std::log10(std::max(std::exchange(loudest_, 0.0F), 1e-5F));
-  if (muted_) {
-    view_.doing = "muted: the microphone is closed";
-  } else if (state.listening == Listening::Away) {
-    view_.doing = "the microphone is away";
-  } else if (speaking_) {
-    view_.doing = "speaking";
-  } else if (push_to_talk_ && !pressed_) {
-    view_.doing = "waiting for the space bar";
-  } else if (!parts_.gate.is_awake()) {
-    view_.doing = "asleep, until the word is said";
-  } else {
-    view_.doing = view_.draft.empty() ? "listening" : "hearing";
-  }
+  // "Stop" is heard, and nothing replies to it.
+  thinking_ = thinking_ && !parts_.conversation.is_at_rest();
+  view_.doing = doing(state.listening);
+  view_.saying = parts_.conversation.said_so_far();
   const auto name = [](const SoundEnd& end) { return end.title.empty() ? "none" : end.title; };
   view_.devices = fmt::format("{} -> {}{}", name(state.microphone), name(state.loudspeaker),
                               parts_.keeps ? "; what is said is kept" : "");

@@ -47,6 +47,9 @@ class DeskTalk {
   // never ends it.
   Status run(const std::stop_token& stop);
 
+  // What was heard and said, and what was told beside it; of a long conversation the end.
+  [[nodiscard]] const std::vector<TalkView::Line>& lines() const { return view_.lines; }
+
  private:
   // Has the conversation hear a frame, without the echo in it.
   Status hear(const SoundFrame& frame);
@@ -64,12 +67,15 @@ class DeskTalk {
   bool take_key(char key);
   void repeat();
   void refresh();
+  // What is going on, in a word or two.
+  [[nodiscard]] std::string doing(Listening listening) const;
 
   Parts parts_;
   bool push_to_talk_;
   bool pressed_ = false;
   bool muted_ = false;
   bool speaking_ = false;
+  bool thinking_ = false;                        // a turn was heard, and nothing of its reply yet
   Listening listening_ = Listening::Microphone;  // of the last frame
   std::vector<float> played_;                    // by the conversation, in this frame
   std::vector<float> reply_;                     // the last one, as it was played

@@ -369,8 +369,16 @@ Result<int> TalkCommand::talk_at_desk(Context& context, TalkModels& models) cons
                      },
                  .asleep_s = asleep_s},
                 push_to_talk_);
-  MYNAH_TRY_STATUS(desk.run(context.stop));
-  screen.reset();
+  const Status talked = desk.run(context.stop);
+  if (shown) {
+    // The other screen takes what it showed with it: here it can be read and copied.
+    screen.reset();
+    for (const TalkView::Line& line : desk.lines()) {
+      context.out.line(plain_line(line));
+    }
+    context.out.flush();
+  }
+  MYNAH_TRY_STATUS(talked);
   if (heard) {
     MYNAH_TRY_STATUS(heard->finish());
     MYNAH_TRY_STATUS(said->finish());

@@ -33,6 +33,8 @@ constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kPlain = "\x1b[0m";
 
 constexpr int kRowsBelow = 4;  // level, devices, figures, keys
+// From so many rows on there is room for a second row of each but the level.
+constexpr size_t kRowsForTwo = 14;
 constexpr int kBar = 20;
 constexpr double kQuietest_db = -60;
 
@@ -123,6 +125,9 @@ std::vector<std::string> rows_of(const TalkView& view, size_t columns) {
   if (!view.draft.empty()) {
     add("you", view.draft, kDim);
   }
+  if (!view.saying.empty()) {
+    add("mynah", view.saying, std::string_view());
+  }
   return rows;
 }
 
@@ -138,20 +143,35 @@ std::string painted(const TalkView& view, int rows, int columns) {
   const auto width = static_cast<size_t>(std::max(columns, 2));
   const auto height = static_cast<size_t>(std::max(rows, kRowsBelow + 1));
   std::vector<std::string> said = rows_of(view, width);
-  const size_t room = height - kRowsBelow;
+  std::vector<std::string> below = {
+      fitted(fmt::format("{} {}", level_bar(view.level_db), view.doing), width)};
+  for (const std::string* line : {&view.devices, &view.figures, &view.keys}) {
+    std::vector<std::string> of_line = rows_of(*line, width, 0);
+    if (height < kRowsForTwo) {
+      of_line = {fitted(*line, width)};
+    } else if (of_line.size() > 2) {
+      of_line.resize(2);
+    }
+    below.insert(below.end(), of_line.begin(), of_line.end());
+  }
+  const size_t room = height - below.size();
   if (said.size() > room) {
     said.erase(said.begin(), said.end() - static_cast<std::ptrdiff_t>(room));
   }
   said.resize(room);
-  said.push_back(fitted(fmt::format("{} {}", level_bar(view.level_db), view.doing), width));
-  said.push_back(fitted(view.devices, width));
-  said.push_back(fitted(view.figures, width));
-  said.push_back(fitted(view.keys, width));
+  said.insert(said.end(), below.begin(), below.end());
   std::string text(kHome);
   for (size_t i = 0; i < said.size(); ++i) {
     text += fmt::format("{}{}{}", i == 0 ? "" : "\r\n", said[i], kRestOfLine);
   }
   return text;
+}
+
+std::string plain_line(const TalkView::Line& line) {
+  std::string plain =
+      shown_text(line.who.empty() ? line.text : fmt::format("{}: {}", line.who, line.text));
+  std::ranges::replace(plain, '\n', ' ');
+  return plain;
 }
 
 Result<std::unique_ptr<TalkScreen>> TalkScreen::open(int in, int out) {

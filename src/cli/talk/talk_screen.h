@@ -19,6 +19,7 @@ struct TalkView {
 
   std::vector<Line> lines;  // the last ones are shown
   std::string draft;        // what is heard of the turn so far
+  std::string saying;       // what was played so far of the reply under way
   std::string doing;        // "listening"
   double level_db = -100;   // the microphone's loudest sample of late, full scale is 0
   std::string devices;
@@ -26,9 +27,13 @@ struct TalkView {
   std::string keys;
 };
 
-// The view as the terminal's whole content, row by row: what was said above, then what is going on.
-// Control characters in its texts are left out.
+// The view as the terminal's whole content, row by row: what was said above, then what is going on,
+// of which a line that is wider than the terminal has two rows where there is room. Control
+// characters in its texts are left out.
 [[nodiscard]] std::string painted(const TalkView& view, int rows, int columns);
+
+// A line of the conversation for a terminal as it scrolls.
+[[nodiscard]] std::string plain_line(const TalkView::Line& line);
 
 // While it lives the terminal shows nothing else and gives single keys. It is as it was afterwards,
 // also where the program crashes or a second signal ends it; what only SIGKILL ends cannot mend it.

@@ -91,6 +91,9 @@ class Conversation {
   // Whether nobody speaks, nothing is played, and nothing will be, unless somebody speaks.
   [[nodiscard]] bool is_at_rest() const;
 
+  // What was played of the reply under way, to the word; "": there is none.
+  [[nodiscard]] std::string said_so_far() const;
+
   // The conversation so far, with what was said as it was heard.
   [[nodiscard]] ChatRequest::Json messages() const;
 

@@ -15,6 +15,11 @@ void Conversation::remark(std::string text) {
   tell({.kind = TalkEvent::Kind::Remark, .at = watch_.now(), .text = std::move(text)});
 }
 
+std::string Conversation::said_so_far() const {
+  const std::lock_guard lock(mutex_);
+  return speaking_ ? speaking_->played() : std::string();
+}
+
 void Conversation::fail_organ(OrganFault fault) {
   tell({.kind = TalkEvent::Kind::Fault, .at = watch_.now(), .fault = std::move(fault)});
 }
