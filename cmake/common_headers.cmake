@@ -10,7 +10,7 @@ set(MYNAH_COMMON_HEADERS <algorithm> <array> <charconv> <chrono> <cmath> <cstdin
 set(MYNAH_HEADER_SETS doctor server)
 set(MYNAH_READERS_OF_doctor doctor verdicts)
 set(MYNAH_HEADERS_OF_doctor doctor/characters.h doctor/facts.h doctor/finding.h doctor/knowledge/knowledge.h doctor/versions.h)
-set(MYNAH_READERS_OF_server server cli)
+set(MYNAH_READERS_OF_server server cli cli_hear)
 set(MYNAH_HEADERS_OF_server engine/engine.h place/kinds/kinds.h place/placer.h server/hear/hear_file.h server/http/exchange.h
     server/models/service.h)
 # A header that was read before is as it was, though ccache or a package gives it another time: ninja knows what changed.

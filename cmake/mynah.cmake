@@ -40,7 +40,7 @@ elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
 endif()
 
 # What computes little: the compiler takes a quarter less for -O1, and a command's time stays what it was.
-set(MYNAH_PLAIN_LIBRARIES cli doctor engine formats gpu jobs kokoro piper place reply server silero speech store text tools unknown_words verdicts whisper)
+set(MYNAH_PLAIN_LIBRARIES cli cli_hear doctor engine formats gpu jobs kokoro piper place reply server silero speech store text tools unknown_words verdicts whisper)
 set(MYNAH_PLAIN_OPTIONS $<$<CONFIG:Release>:-O1>)
 # A program that wants one function of a group can leave the rest, and the libraries that the rest needs.
 set(MYNAH_SECTIONS -ffunction-sections -fdata-sections)
