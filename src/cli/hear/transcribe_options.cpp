@@ -11,6 +11,7 @@
 
 #include "base/nearest_name.h"
 #include "cli/hear/language_codes.h"
+#include "cli/placement/engine_fields.h"
 #include "speech/hotwords.h"
 #include "text/phonemes/user_lexicon.h"
 
@@ -113,10 +114,7 @@ void RecognizerFlags::fields(Fields& fields) {
               "Give the initial prompt to every window, not the first alone.");
   fields.option("hotwords", "WORDS", hotwords,
                 "Words to expect, written so, with commas between them.");
-  fields
-      .option("lexicon", "FILE", lexicon,
-              "Your own words, the same file as for speaking: a word, or word, tab, phonemes.")
-      .completes(Complete::Files);
+  lexicon_field(fields, lexicon);
   fields.list("clip", "A-B", clips, "Only these parts of the recording: 75-90, 1:15-1:30.").once();
 
   fields.section("Decoding");

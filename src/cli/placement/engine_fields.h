@@ -46,7 +46,7 @@ void context_field(Fields& fields, std::optional<int64_t>& context);
 // The option --vad-model, of verbs that hear.
 void vad_model_field(Fields& fields, std::string& model);
 
-// The option --lexicon, of verbs that speak.
+// The option --lexicon, of verbs that speak or hear.
 void lexicon_field(Fields& fields, std::string& file);
 
 // The section "Model and device" of verbs that recognise, and of verbs that speak.
