@@ -43,7 +43,7 @@ class RemoteEar : public ServiceFixture {
 
   Result<HeardText> hear(const HearWish& wish = {}, std::string_view path = "") {
     if (ear == nullptr) {
-      auto opened = remote_ear(service("stt", path), {});
+      auto opened = remote_ear(service("stt", path), hotwords, {});
       if (!opened) {
         return std::unexpected(opened.error());
       }
@@ -53,6 +53,7 @@ class RemoteEar : public ServiceFixture {
     return ear->hear(turn, wish, {});
   }
 
+  std::vector<std::string> hotwords;
   std::unique_ptr<Ear> ear;
 };
 
@@ -82,6 +83,39 @@ TEST_F(RemoteEar, SendsATurnAsAFile) {
   int16_t sample = 0;
   std::memcpy(&sample, wav.data() + probe.header.header_bytes, sizeof(sample));
   EXPECT_EQ(sample, 16384);
+}
+
+TEST_F(RemoteEar, TellsTheWordsOfALexiconInAPromptAsManyAsAreRead) {
+  serve_texts([](const auto&, const auto& wire) {
+    wire.answer(200, kJsonType, R"({"text": "Hello."})");
+    return true;
+  });
+  hotwords = {"Kaito", "New York"};
+  ASSERT_TRUE(hear({.language = {}, .prompts = {"Ada."}}));
+  EXPECT_EQ(field(server->requests().back(), "prompt"), "Ada. Kaito, New York,");
+  EXPECT_EQ(field(server->requests().back(), "hotwords"), "");
+  ear = nullptr;
+  hotwords.assign(10'000, "Siobhan");
+  ASSERT_TRUE(hear());
+  const std::string prompt = field(server->requests().back(), "prompt");
+  EXPECT_EQ(words_in_prompt(hotwords), 66U) << "9 bytes each";
+  EXPECT_EQ(prompt.size(), 66U * 9 - 1);
+  EXPECT_EQ(words_in_prompt({}), 0U);
+}
+
+TEST_F(RemoteEar, TellsAMynahAllWords) {
+  serve([](const testing::ScriptedRequest& request, const testing::ScriptedWire& wire) {
+    wire.answer(
+        200, std::string(kJsonType) + "Server: mynah/1\r\n",
+        request.method == "GET"
+            ? R"({"data": [{"id": "tiny.en", "owned_by": "mynah", "task": "transcription"}]})"
+            : R"({"text": "Hello."})");
+    return true;
+  });
+  hotwords.assign(1'000, "Siobhan");
+  ASSERT_TRUE(hear());
+  EXPECT_EQ(field(server->requests().back(), "hotwords").size(), 1'000U * 9 - 1);
+  EXPECT_EQ(field(server->requests().back(), "prompt"), "");
 }
 
 TEST_F(RemoteEar, IsContentWithATextWhereThereIsNoMore) {

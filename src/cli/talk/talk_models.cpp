@@ -70,7 +70,7 @@ Status open_services(const Context& context, const TalkWish& wish, TalkModels& m
     MYNAH_TRY(models.mind, services.open_mind(context, wish.chat.model));
   }
   if (services.ear.is_wanted()) {
-    MYNAH_TRY(models.ear, services.open_ear(context, wish.hear.model));
+    MYNAH_TRY(models.ear, services.open_ear(context, wish.hear.model, models.words));
     const auto known = find_language(wish.language);
     models.language =
         known ? std::string(languages()[*known].code) : primary_language(wish.language);

@@ -96,9 +96,10 @@ Result<std::unique_ptr<talk::Mind>> TalkServices::open_mind(const Context& conte
 }
 
 Result<std::unique_ptr<talk::Ear>> TalkServices::open_ear(const Context& context,
-                                                          const std::string& model) const {
+                                                          const std::string& model,
+                                                          std::vector<std::string> hotwords) const {
   MYNAH_TRY(auto asked, service(context, ear, "stt", model));
-  return talk::remote_ear(std::move(asked), context.stop);
+  return talk::remote_ear(std::move(asked), std::move(hotwords), context.stop);
 }
 
 Result<std::unique_ptr<talk::Mouth>> TalkServices::open_mouth(

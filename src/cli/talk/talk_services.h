@@ -41,8 +41,8 @@ struct TalkServices {
   // that the server has. As read_secret_file() and the organs refuse.
   [[nodiscard]] Result<std::unique_ptr<talk::Mind>> open_mind(const Context& context,
                                                               const std::string& model) const;
-  [[nodiscard]] Result<std::unique_ptr<talk::Ear>> open_ear(const Context& context,
-                                                            const std::string& model) const;
+  [[nodiscard]] Result<std::unique_ptr<talk::Ear>> open_ear(
+      const Context& context, const std::string& model, std::vector<std::string> hotwords) const;
   [[nodiscard]] Result<std::unique_ptr<talk::Mouth>> open_mouth(
       const Context& context, const std::string& model, const talk::ServedVoice& voice) const;
 

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "audio/plain_writer.h"
 #include "audio/sound_writer.h"
 #include "speech/hearing.h"
+#include "speech/hotwords.h"
 #include "talk/organs/remote_organs.h"
 
 namespace mynah::talk {
@@ -18,6 +21,9 @@ namespace {
 // A transcript of half a minute, with all that verbose_json has.
 constexpr size_t kMostTranscript = size_t{4} << 20;
 constexpr std::chrono::milliseconds kEarPatience{60'000};
+
+// Whisper reads the last 224 tokens of a prompt, and a name has one for three letters.
+constexpr size_t kMostPrompt = 600;
 
 class BytesSink final : public ByteSink {
  public:
@@ -84,7 +90,8 @@ class FormBody {
 
 class RemoteEar final : public Ear {
  public:
-  explicit RemoteEar(std::unique_ptr<ServiceClient> client) : client_(std::move(client)) {}
+  RemoteEar(std::unique_ptr<ServiceClient> client, std::vector<std::string> hotwords)
+      : client_(std::move(client)), hotwords_(std::move(hotwords)) {}
 
   // Which model, and what of a request it does not take.
   Status meet(const std::stop_token& stop) {
@@ -99,7 +106,7 @@ class RemoteEar final : public Ear {
                          const std::stop_token& stop) override {
     // What servers may refuse, and a turn is heard without.
     constexpr auto kOptional =
-        std::to_array<std::string_view>({"response_format", "prompt", "language"});
+        std::to_array<std::string_view>({"response_format", "prompt", "language", "hotwords"});
     while (true) {
       FormBody form;
       MYNAH_TRY_STATUS(form.add_wav("file", samples));
@@ -140,19 +147,45 @@ class RemoteEar final : public Ear {
     for (const std::string& text : wish.prompts) {
       prompt += (prompt.empty() ? "" : " ") + text;
     }
+    if (client_->is_mynah() && !hotwords_.empty() && !client_->is_refused("hotwords")) {
+      form.add("hotwords", with_commas(hotwords_.size()));
+    } else if (!hotwords_.empty()) {
+      prompt += (prompt.empty() ? "" : " ") + with_commas(words_in_prompt(hotwords_));
+    }
     if (!prompt.empty() && !client_->is_refused("prompt")) {
       form.add("prompt", prompt);
     }
   }
 
+  // A comma behind each, the last too: else one phrase alone would be words.
+  [[nodiscard]] std::string with_commas(size_t count) const {
+    std::string text;
+    for (const std::string& word : std::span(hotwords_).first(count)) {
+      text += (text.empty() ? "" : " ") + word + ",";
+    }
+    return text;
+  }
+
   std::unique_ptr<ServiceClient> client_;
+  std::vector<std::string> hotwords_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Ear>> remote_ear(Service service, const std::stop_token& stop) {
+size_t words_in_prompt(std::span<const std::string> hotwords) {
+  size_t bytes = 0;
+  const auto beyond = std::ranges::find_if(hotwords, [&bytes](const std::string& word) {
+    bytes += word.size() + 2;
+    return bytes > kMostPrompt;
+  });
+  return static_cast<size_t>(beyond - hotwords.begin());
+}
+
+Result<std::unique_ptr<Ear>> remote_ear(Service service, std::vector<std::string> hotwords,
+                                        const std::stop_token& stop) {
+  MYNAH_TRY_STATUS(check_hotwords(hotwords));
   MYNAH_TRY(auto client, ServiceClient::create(std::move(service), kEarPatience));
-  auto ear = std::make_unique<RemoteEar>(std::move(client));
+  auto ear = std::make_unique<RemoteEar>(std::move(client), std::move(hotwords));
   MYNAH_TRY_STATUS(ear->meet(stop));
   return ear;
 }

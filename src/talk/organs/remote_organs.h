@@ -3,7 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "talk/organs/organs.h"
@@ -15,8 +18,15 @@ namespace mynah::talk {
 // request is found, it loads its model, and who cannot be reached is told at once. The errors are
 // those of that; Cancelled once stop is requested.
 
-// POST /v1/audio/transcriptions, a WAV a turn.
-[[nodiscard]] Result<std::unique_ptr<Ear>> remote_ear(Service service, const std::stop_token& stop);
+// How many of them, from the first on, are told in a prompt: servers read no more of it.
+[[nodiscard]] size_t words_in_prompt(std::span<const std::string> hotwords);
+
+// POST /v1/audio/transcriptions, a WAV a turn. `hotwords`: to expect, as they are written; a mynah
+// is told all of them (`hotwords`), others as many as words_in_prompt() says (`prompt`). Refused as
+// check_hotwords() refuses.
+[[nodiscard]] Result<std::unique_ptr<Ear>> remote_ear(Service service,
+                                                      std::vector<std::string> hotwords,
+                                                      const std::stop_token& stop);
 
 // POST /v1/chat/completions, told as it comes. Of a request's choice it sends what OpenAI's API has
 // names for.
