@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -75,7 +76,8 @@ TEST_F(ChatVerbs, NumbersOutsideTheirRangesAreRefusedByName) {
       {"--logprobs", "21"}};
   for (const auto& [option, value] : wrong) {
     // No such model: it is refused before one is looked for.
-    const Outcome refused = mynah({"chat", "Hi", option + "=" + value, "--model", "none"});
+    const Outcome refused =
+        mynah({"chat", "Hi", fmt::format("{}={}", option, value), "--model", "none"});
     EXPECT_EQ(refused.code, 2) << option;
     EXPECT_THAT(refused.err, AllOf(HasSubstr(option + ": wanted a number from "),
                                    HasSubstr(", found " + value)));
