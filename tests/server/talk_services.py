@@ -76,9 +76,7 @@ class Checks:
         other = self.serve()
         code, events, said = self.talk("wrong", "--llm", other.address + "/wrong", "--model", "any", *self.local("llm"))
         assert code == 3 and not events, (code, events, said)
-        assert "/wrong/chat/completions: the server answers 404" in said and "--llm URL" in said, said
-        code, events, said = self.talk("right", "--llm", other.address, "--model", CHAT_MODEL.split("/")[-1].removesuffix(".gguf"), *self.local("llm"))
-        assert code == 0 and events[0]["reply"]["model"].startswith("SmolLM2"), (code, said, events[:1])
+        assert "/wrong/chat/completions: the server answers 404" in said, said
 
     def check_the_same_turns(self):
         code, here, said = self.talk("here", *self.local())
