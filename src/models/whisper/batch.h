@@ -63,6 +63,10 @@ class Batch {
     return requests_[request].stop.stop_requested();
   }
 
+  // Those of its request; null: none. What is drawn by chance is in doubt already, and names would
+  // win among the samples.
+  [[nodiscard]] const ContextGraph* words_of(const Hypothesis& hypothesis) const;
+
   [[nodiscard]] bool has_words(size_t request) const { return requests_[request].words != nullptr; }
 
   [[nodiscard]] float no_speech_probability(size_t request) const { return no_speech_[request]; }
@@ -99,8 +103,6 @@ class Batch {
     void take_off_biases(Sampled& sampled, int32_t top) const;
   };
 
-  // What is drawn by chance is in doubt already, and names would win among the samples.
-  [[nodiscard]] const ContextGraph* words_of(const Hypothesis& hypothesis) const;
   [[nodiscard]] Step plan(std::span<const Hypothesis* const> hypotheses) const;
 
   const Generator& generator_;

@@ -19,8 +19,9 @@ struct Candidate {
 // likely than kBegunGap allows.
 constexpr size_t kLookedAtForWords = 24;
 
-// Behind the score of the best beam: what a word earns when it is complete.
-constexpr double kBegunGap = 8;
+// Behind the score of the best beam, of what a word earns when it is complete: further behind it
+// seldom wins, and with thousands of words nearly every text begins one.
+constexpr double kBegunGap = 0.8;
 
 struct Search {
   std::vector<Hypothesis> beams;     // running, best first
@@ -52,8 +53,8 @@ std::vector<Candidate> candidates_of(const Batch& batch, const Search& search,
 
 // Whether a beam that is not among the best may still become a word that is expected: how likely
 // that is shows with its last tokens.
-bool may_be_a_word(const Hypothesis& beam, double best) {
-  return beam.word.held > 0 && beam.score() > best - kBegunGap;
+bool may_be_a_word(const Hypothesis& beam, double best, const ContextGraph& words) {
+  return beam.word.held > 0 && beam.score() > best - kBegunGap * words.most();
 }
 
 // Takes the best `beam_size` that go on, and some besides that have begun a word; those that end
@@ -61,7 +62,8 @@ bool may_be_a_word(const Hypothesis& beam, double best) {
 void advance(const Batch& batch, Search& search, std::span<const Candidate> candidates,
              size_t beam_size, size_t max_finished) {
   std::vector<Hypothesis> grown;
-  const size_t most = beam_size + (batch.has_words(search.beams.front().request) ? kBegunBeams : 0);
+  const ContextGraph* const words = batch.words_of(search.beams.front());
+  const size_t most = beam_size + (words != nullptr ? kBegunBeams : 0);
   for (const Candidate& candidate : candidates) {
     if (grown.size() == most) {
       break;
@@ -71,7 +73,8 @@ void advance(const Batch& batch, Search& search, std::span<const Candidate> cand
     batch.grow(next, candidate.token, candidate.log_probability);
     if (next.finished && among_best && search.finished.size() < max_finished) {
       search.finished.push_back(std::move(next));
-    } else if (!next.finished && (among_best || may_be_a_word(next, grown.front().score()))) {
+    } else if (!next.finished &&
+               (among_best || may_be_a_word(next, grown.front().score(), *words))) {
       grown.push_back(std::move(next));
     }
   }

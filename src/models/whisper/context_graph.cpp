@@ -1,6 +1,7 @@
 #include "models/whisper/context_graph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +34,16 @@ std::string capitalized(std::u32string_view word) {
 
 }  // namespace
 
+WordBonus WordBonus::among(size_t spellings) const {
+  const float folds = std::log(std::max(1.0F, static_cast<float>(spellings) / many));
+  const float share = std::max(0.0F, 1.0F - less * folds / most);
+  WordBonus each = *this;
+  each.go_on *= share;
+  each.most *= share;
+  each.begin = std::min(begin, each.most);
+  return each;
+}
+
 ContextGraph::ContextGraph(const WhisperTokenizer& tokenizer, std::span<const std::string> words,
                            std::span<const int32_t> suppressed, const WordBonus& bonus)
     : tokenizer_(tokenizer) {
@@ -49,7 +60,9 @@ ContextGraph::ContextGraph(const WhisperTokenizer& tokenizer, std::span<const st
   std::ranges::sort(spellings, {}, &Spelling::tokens);
   const auto twice = std::ranges::unique(spellings, {}, &Spelling::tokens);
   spellings.erase(twice.begin(), twice.end());
-  build(spellings, bonus);
+  const WordBonus among = bonus.among(spellings.size());
+  most_ = among.most;
+  build(spellings, among);
   link_failures();
 }
 

@@ -2,6 +2,7 @@
 #include "models/whisper/context_graph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <random>
 #include <set>
@@ -75,6 +76,26 @@ TEST_F(ContextGraphTest, AWordEarnsOnce) {
   const ContextGraph graph = this->graph({"ab", "cd"});
   EXPECT_EQ(total(graph, " ab ab ab"), 9);
   EXPECT_EQ(total(graph, " ab cd ab"), 18);
+}
+
+TEST_F(ContextGraphTest, AWordOfManyEarnsLess) {
+  const WordBonus usual;
+  for (const size_t few : {size_t{0}, size_t{1}, size_t{200}}) {
+    EXPECT_EQ(usual.among(few).most, usual.most) << few;
+    EXPECT_EQ(usual.among(few).go_on, usual.go_on) << few;
+  }
+  const WordBonus among = usual.among(10'000);
+  EXPECT_NEAR(among.most, 10 - 1.3 * std::log(50.0), 1e-4);
+  EXPECT_NEAR(among.go_on, among.most / 2, 1e-4);
+  EXPECT_EQ(among.begin, usual.begin);
+  EXPECT_EQ(usual.among(1'000'000'000).most, 0);
+  std::vector<std::string> words;
+  for (int i = 0; i < 10'000; ++i) {
+    words.push_back("q" + std::to_string(10'000 + i));
+  }
+  const ContextGraph many(tokenizer(), words, {});
+  EXPECT_LT(many.most(), among.most) << "with a capital, too";
+  EXPECT_EQ(total(many, " q12345"), many.most());
 }
 
 TEST_F(ContextGraphTest, TimestampsEndAWord) {
