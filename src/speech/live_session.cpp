@@ -400,8 +400,8 @@ Result<LiveText> LiveSession::push(std::span<const float> samples, const std::st
     }
     MYNAH_TRY_STATUS(go_on(live));
     MYNAH_TRY_STATUS(wait_until([this] { return samples_left() <= kMostBehind; }, stop, live));
-    const int64_t first = parts_.empty() ? turns_->begin() : parts_.front().turn.range.begin;
-    samples_.discard_before(first - kRate_hz);  // padding may still become longer
+    samples_.discard_before(parts_.empty() ? turns_->earliest_begin()
+                                           : parts_.front().turn.range.begin);
     return {};
   });
 }

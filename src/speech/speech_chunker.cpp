@@ -67,6 +67,12 @@ int64_t SpeechChunker::begin_of(double next_s, double now_s) const {
   return padded(chunk, 0, now_s).range.begin;
 }
 
+int64_t SpeechChunker::earliest_begin(double next_s) const {
+  // A long chunk has less room for padding, until it is cut: a short one has room for all of it.
+  const double start_s = open_.empty() ? next_s : open_.front().start_s;
+  return padded({start_s, start_s}, 0, start_s).range.begin;
+}
+
 bool SpeechChunker::is_full(double next_s, double now_s) const {
   const double begin_s = open_.empty() ? next_s : open_.front().start_s;
   return now_s - begin_s >= options_.max_s - 2 * options_.pad_s;

@@ -60,6 +60,10 @@ class SpeechChunker {
   // Where the chunk will begin that is open, or else the one of a span that goes on from `next_s`
   // to `now_s`; in samples.
   [[nodiscard]] int64_t begin_of(double next_s, double now_s) const;
+
+  // No chunk that is still to come begins before, in samples, where no span that is still to come
+  // begins before `next_s`.
+  [[nodiscard]] int64_t earliest_begin(double next_s) const;
   // Whether with a span until now_s there is no more room in the chunk.
   [[nodiscard]] bool is_full(double next_s, double now_s) const;
 

@@ -399,7 +399,7 @@ void TranscriptionJob::retire_finished() {
   }
   int64_t needed = samples_.end();
   if (turns_ && !ended_) {
-    needed = turns_->begin() - kRate_hz;  // its padding may still become longer
+    needed = turns_->earliest_begin();
   }
   for (const Stretch& stretch : stretches_) {
     needed = stretch.samples.empty() ? std::min(needed, stretch.seek) : needed;

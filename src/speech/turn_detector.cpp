@@ -106,4 +106,8 @@ int64_t TurnDetector::begin() const {
   return begin_ + chunker_.begin_of(segmenter_.known_until(), now_s());
 }
 
+int64_t TurnDetector::earliest_begin() const {
+  return begin_ + chunker_.earliest_begin(segmenter_.known_until());
+}
+
 }  // namespace mynah

@@ -75,6 +75,9 @@ class TurnDetector {
   // Where the turn that goes on will begin.
   [[nodiscard]] int64_t begin() const;
 
+  // No turn that is still to come begins before: samples before it are not needed any more.
+  [[nodiscard]] int64_t earliest_begin() const;
+
   // Whether the detector is sure of what it finds.
   [[nodiscard]] bool is_sure() const { return voice_.is_sure(); }
 

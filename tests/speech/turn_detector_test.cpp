@@ -41,8 +41,12 @@ class TurnDetectorTest : public testing::Test {
                             size_t piece) {
     TurnDetector turns(voice_, kVad, chunks);
     TurnDetector::Found all;
+    int64_t needed = 0;  // samples before it may be gone by now
     const auto take = [&](Result<TurnDetector::Found> some) {
       ASSERT_TRUE(some.has_value()) << some.error().message;
+      for (const Turn& turn : some->turns) {
+        EXPECT_GE(turn.range.begin, needed);
+      }
       std::ranges::move(some->turns, std::back_inserter(all.turns));
       std::ranges::move(some->events, std::back_inserter(all.events));
     };
@@ -51,6 +55,7 @@ class TurnDetectorTest : public testing::Test {
       take(turns.push(std::span(samples).subspan(at, std::min(piece, samples.size() - at)), {}));
       EXPECT_TRUE(all.turns.empty() || all.turns.back().range.end <= turns.heard());
       EXPECT_LE(begin, turns.heard());
+      needed = std::max(needed, turns.earliest_begin());
     }
     take(turns.end({}));
     return all;
@@ -88,6 +93,16 @@ TEST_F(TurnDetectorTest, WhatIsFoundDoesNotHangOnHowTheSamplesCome) {
       EXPECT_EQ(pieces.events, whole.events) << piece;
     }
   }
+}
+
+// A chunk that grows has less and less room for the silence before it; where it is cut at an
+// earlier pause it has all of it again, back to the recording's begin.
+TEST_F(TurnDetectorTest, NoTurnBeginsBeforeWhatIsStillNeeded) {
+  const std::vector<float> samples =
+      recording({{1.9, false}, {16, true}, {0.5, false}, {14, true}, {1, false}});
+  const TurnDetector::Found file = found(kFile, samples, 1600);
+  ASSERT_EQ(file.turns.size(), 2U);
+  EXPECT_EQ(file.turns.front().range.begin, 0);
 }
 
 TEST_F(TurnDetectorTest, EventsSayWhenSomebodyBeginsPausesAndEnds) {
