@@ -26,7 +26,8 @@ struct WordBonus {
   // A word of many is less likely, and one that sounds like what is said is always among them:
   // beyond so many spellings every word earns less, in all by this for each e-fold. Chosen with
   // 10,000 names (bench/words.py): with 0, 0.8, 1.3 and 1.8 are 121, 115, 117 and 126 names of 160
-  // wrong, and 23, 13, 10 and 8 more words of other speech.
+  // wrong, and 23, 13, 10 and 8 more words of other speech; a run each, and one differed from the
+  // next by some five words then.
   float many = 200.0F;
   float less = 1.3F;
 
