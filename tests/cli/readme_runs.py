@@ -70,7 +70,7 @@ def lay_out(folder):
     (folder / "lines.txt").write_text("The bird wakes.\nThe bird sings.\n")
     write_book(folder / "book.epub")
     (folder / "person.json").write_text(json.dumps({"type": "object", "properties": {"name": {"type": "string", "maxLength": 20},
-                                                                                     "age": {"type": "integer"}},
+                                                                                     "age": {"type": "integer", "minimum": 0, "maximum": 120}},
                                                     "required": ["name", "age"], "additionalProperties": False}))
     for words in (("init", "-q"), ("add", "notes.md")):
         subprocess.run(["git", "-C", folder, *words], check=True)
@@ -99,7 +99,7 @@ def main():
             checks.ended(f"import {set_of_files}", run(env, program, "import", WEIGHTS / set_of_files), 0)
         if THINKER.exists():
             checks.ended("import smollm2", run(env, program, "import", THINKER, "--name", "smollm2"), 0)
-            env["MYNAH_MAX_TOKENS"] = "40"  # a small model may never end
+            env["MYNAH_MAX_TOKENS"] = "80"  # a small model may never end; what has a form ends within these
         for path, name in ((TURNS, "smart-turn"), (WAKE, "okay-nabu")):
             if path.exists():
                 checks.ended(f"import {name}", run(env, program, "import", path, "--name", name), 0)
