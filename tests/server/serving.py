@@ -1,4 +1,5 @@
 """A server under test, and checks of it that are counted one by one."""
+import atexit
 import os
 import re
 import socket
@@ -36,6 +37,8 @@ class Server:
         environment |= {"MYNAH_HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "XDG_STATE_HOME": f"{home}/state"} | variables
         command = [program, "serve", "--port", "0", "--device", "cpu", "--model", f"{weights}/tiny.en", *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        # A check that fails leaves none behind, which would hold open the pipe that the results go to.
+        atexit.register(self.process.kill)
         self.log = []
         for line in self.process.stderr:
             self.log.append(line)

@@ -77,6 +77,7 @@ class Checks:
         code, events, said = self.talk("wrong", "--llm", other.address + "/wrong", "--model", "any", *self.local("llm"))
         assert code == 3 and not events, (code, events, said)
         assert "/wrong/chat/completions: the server answers 404" in said, said
+        assert other.stop() == 0
 
     def check_the_same_turns(self):
         code, here, said = self.talk("here", *self.local())
